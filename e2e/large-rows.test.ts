@@ -44,6 +44,8 @@ const SMALL: readonly string[] = [
     'jobId',
     'fireId',
     'deliveryId',
+    'hookId',
+    'hookDeliveryId',
     'deadLetterId',
     'skillName',
     'toolName',

@@ -91,6 +91,7 @@ type Random = () => number
 /** Values for path parameters, and for members of bodies with these names. */
 const NAMES: Readonly<Record<string, { readonly fixed?: readonly string[]; readonly prefix?: string }>> = {
   agentId: { fixed: ['echo', 'asks', 'tells'] },
+  hookId: { fixed: ['open', 'signed', 'unknown'] },
   workflowId: { fixed: ['flow'] },
   runId: { prefix: 'run_' },
   tokenId: { prefix: 'tok_' },

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
 const folder = join(root, 'docs', 'adr')
-const MOST_RECORDS = 79
+const MOST_RECORDS = 80
 
 interface Adr {
   readonly file: string

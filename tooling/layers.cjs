@@ -40,6 +40,7 @@ module.exports = {
 
   // The folders of packages/core/src, from top to bottom. A folder may import only folders of the tiers below its own.
   coreTiers: [
+    ['hooks'],
     ['health', 'subjects', 'workflows'],
     ['chats', 'triggers'],
     ['engine'],

@@ -115,6 +115,11 @@ const ROWS: Readonly<Record<number, string>> = {
   34: `
     UPDATE runs SET caller = '{"name":"Alice","claims":{"plan":"pro"}}' WHERE id = 'run_done';
     INSERT INTO deleted_usage VALUES ('alice', 20455, 2, 0.5);`,
+  35: `
+    INSERT INTO hook_deliveries VALUES ('hkd_old', 'shop', 'evt_old', 'dead', 'input: a bug', NULL, '[]', 0, ${AT}, ${AT},
+      '{"content-type":"application/json"}', '"{\\"order\\":7}"');
+    INSERT INTO trigger_fires (id, trigger_id, scheduled_at, cause, status, fired_at, run_id, created_at, session_id)
+    VALUES ('fire_in_session', 'bell', ${AT + 1}, 'event', 'completed', ${AT + 1}, 'run_done', ${AT + 1}, 'ses_old');`,
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'perdure-golden-'))

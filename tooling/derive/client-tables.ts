@@ -61,11 +61,12 @@ export function clientTables(): string {
 const answersOf = ({ responses }: Operation) => Object.values<ResponseSpec>(responses)
 
 /**
- * Event streams have no client method; they are followed through a subscription. The operations of other protocols have
+ * Event streams have no client method, and neither has what only other services send; they are followed through a subscription. The operations of other protocols have
  * clients of their own.
  */
 const isCallable = (operation: Operation) =>
   protocolOf(operation) === undefined &&
+  operation.takesRaw !== true &&
   (answersOf(operation).some(({ schema, stream }) => schema !== undefined || stream === undefined) ||
     answersOf(operation).every(({ stream }) => stream !== 'event-stream' && stream !== 'websocket'))
 

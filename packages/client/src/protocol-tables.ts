@@ -192,6 +192,14 @@ export const ROUTES = {
     delivery: { method: 'GET', path: '/webhooks/:webhookId/deliveries/:deliveryId' },
     redeliver: { method: 'POST', path: '/webhooks/:webhookId/deliveries/:deliveryId/redeliver', isKeyed: true },
   },
+  hooks: {
+    list: { method: 'GET', path: '/hooks', input: 'query', isList: true },
+    get: { method: 'GET', path: '/hooks/:hookId' },
+    test: { method: 'POST', path: '/hooks/:hookId/test', input: 'body', isKeyed: true },
+    deliveries: { method: 'GET', path: '/hooks/:hookId/deliveries', input: 'query', isList: true },
+    delivery: { method: 'GET', path: '/hooks/:hookId/deliveries/:hookDeliveryId' },
+    replay: { method: 'POST', path: '/hooks/:hookId/deliveries/:hookDeliveryId/replay', isKeyed: true },
+  },
   events: {
     emit: { method: 'POST', path: '/events/:name', input: 'body', isKeyed: true },
   },

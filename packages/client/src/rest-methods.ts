@@ -11,7 +11,7 @@ type Row = { [Group in keyof Tables]: Tables[Group][keyof Tables[Group]] }[keyof
  * Operations with a method. Pure event streams are read with `subscribe` instead; other protocols have clients of their
  * own.
  */
-type CallableRow = Exclude<Row, { readonly id: 'realtime.open-ws' | 'sessions.events' }>
+type CallableRow = Exclude<Row, { readonly id: 'realtime.open-ws' | 'sessions.events' | 'hooks.receive' }>
 
 type Camel<Text extends string> = Text extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`

@@ -55,8 +55,9 @@ import { fireEndWrites } from './triggers/fire-end.ts'
 import type { FireEventTriggers } from './triggers/fire-event-triggers.ts'
 import { createDeleteThread } from './workflows/delete-thread.ts'
 import { deliverEmissions } from './workflows/deliver-emissions.ts'
-import { createEmitEvent, NO_FIRES } from './workflows/emit-event.ts'
+import { createEmitEvent } from './workflows/emit-event.ts'
 import { type ForkRequest, forkThread } from './workflows/fork-thread.ts'
+import { createPlanEvent, NO_FIRES } from './workflows/plan-event.ts'
 import { createResumeWorkflow } from './workflows/resume-workflow.ts'
 import { createWorkflowThreads } from './workflows/workflow-threads.ts'
 
@@ -123,6 +124,7 @@ export function createEngine(given: EngineParts) {
   const foreignChanges = createForeignChanges({ ...deps, runner, outcomeWatch, settleOutcome })
   const runMutex = createKeyedMutex()
   const wakeRun = createWakeRun({ relaunch, notify })
+  const planEvent = createPlanEvent({ ...deps, wakeRun })
   const resolveWait = createResolveWait({ ...deps, wakeRun })
   const resumeSuspended = createResumeSuspended({ ...deps, runMutex, wakeRun })
   const decideApprovals = createDecideApprovals({ ...deps, runMutex, wakeRun })
@@ -190,7 +192,8 @@ export function createEngine(given: EngineParts) {
     readWorkflows: createReadWorkflows({ workflows, describeSchema }),
     resumeWorkflow: createResumeWorkflow({ ...deps, threads, resolveWait, resumeSuspended }),
     deleteThread: createDeleteThread({ ...deps, threads, abortRun, threadClaims }),
-    emitEvent: createEmitEvent({ ...deps, wakeRun }),
+    planEvent,
+    emitEvent: createEmitEvent({ ...deps, planEvent }),
     replay: createReplay(deps),
     /** Applies what other processes commit to the runs of this process. */
     foreignChanges,

@@ -10,6 +10,7 @@ import {
   createEngine,
   createEventHub,
   createFiles,
+  createHooks,
   createKeyRequest,
   createLateBound,
   createListRuns,
@@ -46,6 +47,7 @@ import { type CronSchedule, NO_AUDIT_KEY, noMeter, perdureError, type Storage, t
 import { bodyOf, createManualClock, createSequenceIds, type ManualClock } from '@perdure/testkit'
 import { createHttpApp } from './app.ts'
 import { TEST_CONSOLE } from './console/console-data.fixture.ts'
+import { resolveSecret, testHooks } from './hooks.fixture.ts'
 import type { AnswerNote, HttpAppDeps, HttpConfig } from './http-app-deps.ts'
 import { PROTOCOL_LIMITS, TEST_CONFIG } from './http-config.fixture.ts'
 import { receivedElsewhere } from './received-elsewhere.fixture.ts'
@@ -120,15 +122,8 @@ export function createTestApp(options: AppOptions = {}) {
 
   const shared = {
     ...storage,
-    unitOfWork: audit.unitOfWork,
-    clock,
-    timers: clock,
-    ids,
-    digest: testDigest,
-    logger,
-    peppers,
-    basePath: '/v1',
-    idempotencyTtlMs: 86_400_000,
+    ...{ unitOfWork: audit.unitOfWork, clock, timers: clock, ids, digest: testDigest, logger, peppers },
+    ...{ basePath: '/v1', idempotencyTtlMs: 86_400_000 },
   }
   const openStream = async (request: unknown) => {
     streams.push(request)
@@ -178,12 +173,18 @@ export function createTestApp(options: AppOptions = {}) {
     },
   })
   const triggers = createTriggers({
-    ...storage,
+    ...{ ...storage, hooks: testHooks },
     ...{ clock, timers: clock, ids, logger, meter: noMeter, digest: testDigest, cronSchedule: neverCron },
     ...{ targets: targetsOf(agents, workflows), startRun: engine.startRun, undeclaredMs: 0 },
     ...{ basePath: '/v1', idempotencyTtlMs: 86_400_000 },
   })
   fireEventTriggers.bind(triggers.fireEventTriggers)
+  const hooks = createHooks({
+    ...named,
+    ...triggers,
+    ...{ hooks: testHooks, planEvent: engine.planEvent },
+    resolveSecret,
+  })
 
   const keyRequest = createKeyRequest({ ...storage, clock, digest: testDigest })
   const callProtocol = createProtocols({
@@ -216,7 +217,7 @@ export function createTestApp(options: AppOptions = {}) {
     }),
     callProtocol,
     ...createSubjects({ ...shared, ...services, render, abortRun: engine.abortRun, maxFileBytes: 1_000 }),
-    ...{ ...engine, ...services, ...gate, ...triggers, ...webhooks, ...memory, ...consolidator },
+    ...{ ...engine, ...services, ...gate, ...triggers, ...webhooks, ...hooks, ...memory, ...consolidator },
     openReplayStream: (recording, { speed }) => new Response(JSON.stringify({ recording, speed })),
     readHealth: createReadHealth({
       ...{ storage, phase, clock, version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },

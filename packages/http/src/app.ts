@@ -23,6 +23,7 @@ import { consolidatorRoutes } from './routes/consolidator.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { fileRoutes } from './routes/files.ts'
 import { healthRoutes } from './routes/health.ts'
+import { hookRoutes } from './routes/hooks.ts'
 import { mcpRoutes } from './routes/mcp.ts'
 import { memoryRoutes } from './routes/memory.ts'
 import { metricRoutes } from './routes/metrics.ts'
@@ -151,6 +152,7 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     subjects: subjectRoutes(deps),
     triggers: triggerRoutes(deps),
     webhooks: webhookRoutes(deps),
+    hooks: hookRoutes(deps),
     memory: memoryRoutes(deps),
     consolidator: consolidatorRoutes(deps),
     events: namedEventRoutes(deps),

@@ -72,6 +72,11 @@ function refusingUseCases(code: ErrorCode): UseCases {
       ...{ enable: reject, disable: reject, rotate: reject },
     },
     manageDeliveries: { list: reject, get: reject, redeliver: reject, test: reject },
+    receiveHook: reject,
+    manageHooks: {
+      ...{ list: raise, get: raise, listDeliveries: reject, getDelivery: reject },
+      ...{ replay: reject, test: reject },
+    },
     listRuns: reject,
     readRuns: {
       ...{ get: reject, state: reject, outcome: reject, receipt: reject },
@@ -125,7 +130,8 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'invalid-input': () => fromUseCase('invalid-input'),
   'unsupported-parameter': () => fromUseCase('unsupported-parameter'),
   'version-unknown': () => fromUseCase('version-unknown'),
-  'invalid-json': ({ takesFile }) => (takesFile === true ? fromUseCase('invalid-json') : { body: '{' }),
+  'invalid-json': ({ takesFile, takesRaw }) =>
+    takesFile === true || takesRaw === true ? fromUseCase('invalid-json') : { body: '{' },
   'validation-failed': () => ({ query: '&unknown=1' }),
   'auth-expired': (operation) => fromToken('auth-expired', operation),
   'auth-invalid': (operation) => fromToken('auth-invalid', operation),
@@ -165,6 +171,11 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'node-not-found': () => fromUseCase('node-not-found'),
   'delivery-not-found': () => fromUseCase('delivery-not-found'),
   'webhook-not-found': () => fromUseCase('webhook-not-found'),
+  'hook-delivery-not-found': () => fromUseCase('hook-delivery-not-found'),
+  'hook-not-found': () => fromUseCase('hook-not-found'),
+  'hook-not-testable': () => fromUseCase('hook-not-testable'),
+  'hook-signature-invalid': () => fromUseCase('hook-signature-invalid'),
+  'hook-unavailable': () => fromUseCase('hook-unavailable'),
   'delivery-in-progress': () => fromUseCase('delivery-in-progress'),
   'webhook-configured': () => fromUseCase('webhook-configured'),
   'webhook-disabled': () => fromUseCase('webhook-disabled'),
@@ -192,11 +203,12 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'memory-conflict-not-found': () => fromUseCase('memory-conflict-not-found'),
   'memory-fact-not-found': () => fromUseCase('memory-fact-not-found'),
   'memory-conflict-resolved': () => fromUseCase('memory-conflict-resolved'),
-  'body-too-large': () => ({ body: `{"input":"${'x'.repeat(2_000)}"}` }),
-  'unsupported-media-type': () => ({
-    body: '{}',
-    headers: { 'Content-Type': 'text/plain', 'Content-Encoding': 'gzip' },
-  }),
+  'body-too-large': ({ takesRaw }) =>
+    takesRaw === true ? fromUseCase('body-too-large') : { body: `{"input":"${'x'.repeat(2_000)}"}` },
+  'unsupported-media-type': ({ takesRaw }) =>
+    takesRaw === true
+      ? fromUseCase('unsupported-media-type')
+      : { body: '{}', headers: { 'Content-Type': 'text/plain', 'Content-Encoding': 'gzip' } },
   'host-denied': () => ({ config: { authKind: 'none' }, headers: { Host: 'evil.example' } }),
   'rate-limit-exceeded': () => ({ config: { perIpRequests: 1, pollsPerMinute: 1 }, before: 1 }),
   'internal-error': () => ({ deps: failingClock() }),

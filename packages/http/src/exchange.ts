@@ -99,7 +99,7 @@ export function hangUpOf({ env }: Pick<Exchange, 'env'>): (() => void) | undefin
 export const isAnonymous = ({ principal }: Exchange) => principal === ANONYMOUS
 
 /** Extracts the part of the exchange that a handler receives. */
-export function toCall(exchange: Exchange): Call<Operation> {
+export function toCall(exchange: Exchange, readRaw: Call<Operation>['readRaw']): Call<Operation> {
   const { head, route, query, body, received, principal, visibility, key, traceparent } = exchange
   const { clientAddress, isSecure } = exchange
   return {
@@ -107,6 +107,7 @@ export function toCall(exchange: Exchange): Call<Operation> {
     query,
     body,
     received,
+    readRaw,
     principal,
     visibility,
     key,

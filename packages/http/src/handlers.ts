@@ -12,6 +12,8 @@ export interface Call<Op extends Operation> extends OperationInput<Op> {
   readonly key: KeyedRequest | undefined
   /** The content of an operation that takes a file; `undefined` for any other. */
   readonly received: ReceivedFile | undefined
+  /** Reads the unparsed body of an operation that takes it raw. @throws PerdureError `body-too-large`, `unsupported-media-type` */
+  readonly readRaw: () => Promise<Uint8Array>
   readonly prefer: Preferences
   readonly traceparent: string | undefined
   readonly acceptsEventStream: boolean

@@ -48,6 +48,7 @@ import type {
   ReadWorkflows,
   Recall,
   ReceiveFile,
+  ReceivingHooks,
   Recording,
   Replay,
   ResolveApproval,
@@ -92,6 +93,10 @@ export interface HttpConfig {
   /** Maximum size of a request body on the routes of other protocols. */
   readonly protocolBodyLimitBytes: number
   readonly maxFileBytes: number
+  /** The hooks, whose requests have a limit of their own for each hook and address. */
+  readonly hookIds: ReadonlySet<string>
+  readonly hookRequestsPerMinute: number
+  readonly hookBodyLimitBytes: number
   readonly allowOrigins: readonly string[]
   readonly csrfEnabled: boolean
   readonly trustProxy: number | readonly string[]
@@ -187,6 +192,8 @@ export interface UseCases {
   readonly manageNodes: ManageNodes
   readonly manageWebhooks: ManageWebhooks
   readonly manageDeliveries: ManageDeliveries
+  readonly receiveHook: ReceivingHooks['receiveHook']
+  readonly manageHooks: ReceivingHooks['manageHooks']
   readonly readHealth: ReadHealth
   readonly readSecretsHealth: () => InferOutput<typeof SecretsHealth>
   readonly readMetrics: () => Promise<Exposition>

@@ -3,6 +3,7 @@ import { type Exchange, toCall } from './exchange.ts'
 import type { Answer } from './handlers.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'
 import { honoursPrefer } from './operation-traits.ts'
+import { readRaw } from './request/read-raw.ts'
 import type { Route } from './router.ts'
 import { createAudit } from './stages/audit.ts'
 import { createAuthentication } from './stages/authentication.ts'
@@ -62,7 +63,9 @@ export function createPipeline(deps: HttpAppDeps): Pipeline {
 
   // The route stage has refused every request without a route.
   const finish = (exchange: Exchange) =>
-    handle(exchange, exchange.route as Route).catch((error: unknown) => deps.recall.afterRefusal(exchange.key, error))
+    handle(deps, exchange, exchange.route as Route).catch((error: unknown) =>
+      deps.recall.afterRefusal(exchange.key, error),
+    )
 
   return {
     run: async (exchange) => (await runStages(stages, exchange)) ?? finish(exchange),
@@ -70,8 +73,8 @@ export function createPipeline(deps: HttpAppDeps): Pipeline {
   }
 }
 
-async function handle(exchange: Exchange, { mounted }: Route): Promise<Answer> {
-  const call = toCall(exchange)
+async function handle({ config }: HttpAppDeps, exchange: Exchange, { mounted }: Route): Promise<Answer> {
+  const call = toCall(exchange, async () => readRaw(exchange, config))
   const { span } = exchange
   const answer = await (span === noSpan ? mounted.handle(call) : span.within(() => mounted.handle(call)))
   if (honoursPrefer(mounted.operation) && call.prefer.applied !== '') {

@@ -10,6 +10,7 @@ import { createEventTable } from './event-table.ts'
 import { createFactTable } from './fact-table.ts'
 import { createFileTable } from './file-table.ts'
 import { createFireTable } from './fire-table.ts'
+import { createHookDeliveryTable } from './hook-delivery-table.ts'
 import { createIdempotencyTable } from './idempotency-table.ts'
 import { createJobTable } from './job-table.ts'
 import { createLaneTable } from './lane-table.ts'
@@ -54,6 +55,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
   const mcpServers = createMcpServerTable()
   const webhooks = createWebhookTable()
   const deliveries = createDeliveryTable(webhooks)
+  const hookDeliveries = createHookDeliveryTable()
   const facts = createFactTable()
   const files = createFileTable({ hasSession: (id) => sessions.get(id) !== undefined, hasRun: runs.has })
   const blocks = createBlockTable()
@@ -88,6 +90,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
       ...consolidation.appliers,
       ...webhooks.appliers,
       ...deliveries.appliers,
+      ...hookDeliveries.appliers,
       ...files.appliers,
       ...createThreadDeletion({ runs, approvals, idempotency, ofRuns: [steps, events, facts, fires, files] }),
       ...createRetention({ runs, events, approvals, idempotency, ofRuns: [steps, facts, fires, files] }),
@@ -121,6 +124,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
     consolidation: consolidation.store,
     webhooks: webhooks.store,
     deliveries: deliveries.store,
+    hookDeliveries: hookDeliveries.store,
     files: files.store,
     status: async () => ({ writable: true, walBytes: 0, dbBytes: 0 }),
     close: () => Promise.resolve(),

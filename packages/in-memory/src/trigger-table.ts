@@ -13,6 +13,11 @@ export interface TriggerTable {
   remove(id: string, undo: UndoLog): void
 }
 
+interface IdPart {
+  readonly after?: string | undefined
+  readonly limit: number
+}
+
 export function createTriggerTable(runs: Pick<RunTable, 'activityOf'>): TriggerTable {
   const triggers = createRecordTable<TriggerRecord>()
   const byId = new Map<string, TriggerRecord>()
@@ -28,18 +33,22 @@ export function createTriggerTable(runs: Pick<RunTable, 'activityOf'>): TriggerT
   const dueBy = (now: number) =>
     [...byId.values()].filter(({ dueAt }) => dueAt !== undefined && dueAt <= now).sort(byDueAt)
 
+  const listActive = (matches: (trigger: TriggerRecord) => boolean, { after = '', limit }: IdPart) => {
+    const matching = [...byId.values()]
+      .filter((trigger) => matches(trigger) && isActive(trigger) && trigger.id > after)
+      .sort((one, other) => (one.id < other.id ? -1 : 1))
+    return takeWithinPage(matching, limit).items
+  }
+
   return {
     store: {
       find: async (id) => triggers.get(id),
       list: async (page) => triggers.page(page, () => true),
       due: async (now, limit) => dueBy(now).slice(0, limit),
-      async listByEvent(event, { after = '', limit }) {
-        const matching = [...byId.values()]
-          .filter((trigger) => trigger.kind === 'event' && trigger.event === event && isActive(trigger))
-          .filter(({ id }) => id > after)
-          .sort((one, other) => (one.id < other.id ? -1 : 1))
-        return takeWithinPage(matching, limit).items
-      },
+      listByEvent: async (event, part) =>
+        listActive((trigger) => trigger.kind === 'event' && trigger.event === event, part),
+      listByHook: async (hook, part) =>
+        listActive((trigger) => trigger.kind === 'webhook' && trigger.hook === hook, part),
       async overview() {
         const active = [...byId.values()].filter(isActive).length
         const nextDueAt = dueBy(Number.POSITIVE_INFINITY)[0]?.dueAt

@@ -9,6 +9,7 @@ export {
 } from './checkpoint-file.ts'
 export { createCronSchedule } from './cron/cron-schedule.ts'
 export { type DescriptorUse, readDescriptorUse } from './descriptor-use.ts'
+export { createHookVerifiers } from './hooks/hook-verifiers.ts'
 export { createIdGenerator, type IdGeneratorOptions } from './id-generator.ts'
 export { createJwtVerifier, type JwtVerifierOptions } from './jwt/jwt-verifier.ts'
 export type { LogDestination, ProcessStream } from './log-destination.ts'

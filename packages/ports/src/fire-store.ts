@@ -13,11 +13,12 @@ export type FireStatus = 'pending' | 'started' | 'completed' | 'failed' | 'skipp
 export interface FireRecord {
   readonly id: string
   readonly triggerId: string
-  /** The scheduled occurrence; for an event or a manual fire, when it arrived. */
+  /** The scheduled occurrence; for an event, the delivery of a hook or a manual fire, when it arrived. */
   readonly scheduledAt: EpochMs
   readonly cause: 'schedule' | 'event' | 'manual'
   readonly status: FireStatus
   readonly input?: JsonText | undefined // input of the run when the target of the trigger has none
+  readonly sessionId?: string | undefined // session of the run when the target of the trigger has none
   readonly firedAt?: EpochMs | undefined // when the run was started or refused
   readonly runId?: string | undefined
   readonly reason?: string | undefined

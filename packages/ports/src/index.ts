@@ -95,6 +95,20 @@ export type { FactFilter, FactGroup, FactRecord, FactStore, FactUpkeep, VectorQu
 export { type FileFilter, type FileRecord, type FileStore, type FileUsage, MAX_INLINE_BYTES } from './file-store.ts'
 export type { FileWrite, FileWriteConflict } from './file-writes.ts'
 export type { FireChange, FireRecord, FireStatus, FireStore } from './fire-store.ts'
+export type {
+  HookDeliveryRecord,
+  HookDeliveryStatus,
+  HookDeliveryStore,
+  HookOutcome,
+} from './hook-delivery-store.ts'
+export type {
+  HookVerdict,
+  HookVerifier,
+  HookVerifierOptions,
+  HookVerifiers,
+  UnsignedHookRequest,
+} from './hook-verifier.ts'
+export type { HookWrite } from './hook-writes.ts'
 export type { IdGenerator } from './id-generator.ts'
 export type { IdempotencyRecord, IdempotencyStore, StoredResponse } from './idempotency-store.ts'
 export type { JobCounts, JobError, JobPhase, JobQueue, JobRecord, NewJob } from './job-queue.ts'

@@ -10,6 +10,7 @@ import type { EventLog } from './event-log.ts'
 import type { FactStore, FactUpkeep } from './fact-store.ts'
 import type { FileStore } from './file-store.ts'
 import type { FireStore } from './fire-store.ts'
+import type { HookDeliveryStore } from './hook-delivery-store.ts'
 import type { IdempotencyStore } from './idempotency-store.ts'
 import type { JobQueue } from './job-queue.ts'
 import type { LaneStore } from './lane-store.ts'
@@ -84,6 +85,7 @@ export interface Storage {
   readonly consolidation: ConsolidationStore
   readonly webhooks: WebhookStore
   readonly deliveries: DeliveryStore
+  readonly hookDeliveries: HookDeliveryStore
   readonly files: FileStore
   /** Follows the commits of every process. Missing if no other process writes while this storage is open. */
   readonly tail?: LogTail | undefined

@@ -25,6 +25,7 @@ export interface TriggerRecord {
   readonly intervalMs?: number | undefined
   readonly idleMs?: number | undefined
   readonly event?: string | undefined
+  readonly hook?: string | undefined // id of the hook whose deliveries it fires for
   readonly target: TriggerTarget
   readonly owner: string // owner of the runs it starts
   readonly enabled: boolean
@@ -78,6 +79,11 @@ export interface TriggerStore {
    */
   listByEvent(
     event: string,
+    part: { readonly after?: string | undefined; readonly limit: number },
+  ): Promise<readonly TriggerRecord[]>
+  /** Like `listByEvent`, for the triggers that each delivery of this hook fires. */
+  listByHook(
+    hook: string,
     part: { readonly after?: string | undefined; readonly limit: number },
   ): Promise<readonly TriggerRecord[]>
   overview(): Promise<TriggerOverview>

@@ -7,6 +7,7 @@ import type { ConsolidatorWrite, ConsolidatorWriteConflict } from './consolidato
 import type { EmissionPart } from './emission-store.ts'
 import type { NewEvent, StoredEvent } from './event-log.ts'
 import type { FileWrite, FileWriteConflict } from './file-writes.ts'
+import type { HookWrite, HookWriteConflict } from './hook-writes.ts'
 import type { IdempotencyRecord, StoredResponse } from './idempotency-store.ts'
 import type { JsonText } from './json-text.ts'
 import type { LaneWrite, LaneWriteConflict } from './lane-writes.ts'
@@ -223,6 +224,7 @@ export type Write =
   | MemoryWrite
   | ConsolidatorWrite
   | WebhookWrite
+  | HookWrite
   | FileWrite
   | TriggerWrite
   | ChatWrite
@@ -264,6 +266,7 @@ export type Conflict =
   | MemoryWriteConflict
   | ConsolidatorWriteConflict
   | WebhookWriteConflict
+  | HookWriteConflict
   | FileWriteConflict
   | TriggerWriteConflict
   | ChatWriteConflict

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { FilesSection } from './config-files.ts'
+import { HookConfigs } from './config-hooks.ts'
 import { JwtIssuers } from './config-jwt.ts'
 import { ProtocolsSection } from './config-protocols.ts'
 import { RealtimeSection } from './config-realtime.ts'
@@ -129,6 +130,18 @@ export const ServerConfigSchema = strictObject({
     }),
     maxPerSubject: field(within(1, 900), 20, {
       note: 'Maximum number of webhooks that a subject adds with webhooks:write:own. Tokens with webhooks:write are not bound by it.',
+    }),
+    in: field(HookConfigs, [], {
+      note: "Hooks: addresses at which the server receives signed requests of other services, `POST /hooks/:id`. Each has `id`, `verify` ('standard-webhooks', 'github', 'stripe', 'slack', 'linear', 'shopify', `{ kind: 'hmac', header, algorithm, encoding, prefix, payload, timestampHeader, timestampUnit, idHeader, secretEncoding }`, `{ kind: 'jwt', header, issuer, audience, algorithms, jwksUrl, bodyHashClaim }` or a function) and `secretRef` (a reference or a list of them), and optionally `to` (`{ agent | workflow, input, sessionId }` or `{ event, input, key }`), `toleranceSeconds` (1 to 3600; 300, or 60 for linear) and `headers` (names of headers to store).",
+    }),
+    inRequestsPerMinute: field(within(1, 10_000_000), 12_000, {
+      note: 'Maximum number of requests per minute from one client address to one hook.',
+    }),
+    inBodyLimitBytes: field(within(1, 26_214_400), 1_048_576, {
+      note: 'Maximum size of the body of a request to a hook, in bytes.',
+    }),
+    inKeepDays: field(days(1), 30, {
+      note: 'Days after which deliveries that hooks have received are removed. Until then, a repeated delivery starts nothing.',
     }),
     retentionDays: field(days(4), 30, {
       note: 'Days after which ended webhook deliveries are removed. The server retries a pending delivery for about 3 days.',

@@ -17,6 +17,7 @@ export const ID_PREFIXES = {
   job: 'job',
   webhook: 'whk',
   delivery: 'del',
+  hookDelivery: 'hkd',
   file: 'file',
 } as const
 

@@ -1,6 +1,15 @@
 export { CLOSE_CODES, type CloseCodeSpec, type CloseName } from './close-codes.ts'
 export { type ServerConfig, type ServerConfigInput, ServerConfigSchema } from './config.ts'
 export { type ConfigField, type ConfigFieldType, configFields, envNameOf } from './config-fields.ts'
+export {
+  HOOK_PLATFORMS,
+  type HookConfig,
+  type HookHmac,
+  type HookJwt,
+  type HookPlatform,
+  type HookTarget,
+  type HookVerify,
+} from './config-hooks.ts'
 export { isSymmetric, JWT_ALGORITHMS, type JwtClaims, type JwtIssuer } from './config-jwt.ts'
 export { SecretReference } from './config-values.ts'
 export { type Described, type Documented, documentationOf, memberOf } from './documented.ts'
@@ -40,6 +49,7 @@ export {
   TICKET_PREFIX,
 } from './frames.ts'
 export { ID_PREFIXES, IDEMPOTENCY_KEY, IdempotencyKey, type IdKind, OPERATOR_ID, OperatorId, Timestamp } from './ids.ts'
+export type { HookRequest, HookVerification, IncomingDelivery } from './incoming-delivery.ts'
 export {
   applyJsonPatch,
   type JsonPatch,
@@ -71,6 +81,7 @@ export { docsOperations } from './operations/docs.ts'
 export { fileOperations } from './operations/files.ts'
 export { GROUP_SUMMARIES } from './operations/group-summaries.ts'
 export { healthOperations } from './operations/health.ts'
+export { hookOperations } from './operations/hooks.ts'
 export { ALL_TABLES, OPERATION_TABLES, OPERATIONS, type OperationGroup } from './operations/index.ts'
 export { mcpOperations } from './operations/mcp.ts'
 export { memoryOperations } from './operations/memory.ts'
@@ -121,6 +132,7 @@ export {
 } from './resources/consolidator.ts'
 export { EventEnvelope } from './resources/event-envelope.ts'
 export { Health, Liveness, Readiness } from './resources/health.ts'
+export { Hook, HookDelivery, HookDeliverySummary, TestHookRequest } from './resources/hooks.ts'
 export { type NamedSchema, type NamedSchemas, SCHEMAS } from './resources/index.ts'
 export { listOf, PageEntries } from './resources/list.ts'
 export { BindMcpServerRequest, CallToolRequest, McpServer, McpTool, ToolResult } from './resources/mcp.ts'

@@ -34,6 +34,7 @@ describe('METRICS', () => {
       'svc_consolidator_budget_remaining{unit}',
       'svc_consolidator_queue_depth{phase}',
       'svc_duty{name}',
+      'svc_hook_deliveries_total{hook,status}',
       'svc_http_request_duration_seconds{method,route}',
       'svc_http_requests_total{method,route,status}',
       'svc_idempotency_requests_total{outcome}',

@@ -39,6 +39,7 @@ export const METRICS = {
   svc_consolidator_queue_depth: { type: 'gauge', labels: ['phase'], help: 'Queued consolidator jobs.' },
   svc_duty: { type: 'gauge', labels: ['name'], help: 'Whether this server does this background work for all servers of its cluster: 1 or 0.' },
   svc_event_loop_delay_seconds: { type: 'gauge', labels: [], help: 'Event loop delay: 99th percentile over the last interval.' },
+  svc_hook_deliveries_total: { type: 'counter', labels: ['hook', 'status'], help: 'Requests to hooks: accepted, ignored and dead deliveries, repeated ones, and refused or unavailable requests.' },
   svc_http_request_duration_seconds: { type: 'histogram', labels: ['method', 'route'], buckets: FAST, help: 'Time from the request to the response, or to the response head for a stream.' },
   svc_http_requests_total: { type: 'counter', labels: ['method', 'route', 'status'], help: 'HTTP requests that were answered.' },
   svc_idempotency_hit_ratio: { type: 'gauge', labels: [], help: 'Share of idempotency lookups answered by the read cache.' },

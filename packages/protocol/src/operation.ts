@@ -81,6 +81,8 @@ export interface Operation {
   readonly sendsHistory?: true
   /** The body is the content of a file, of any media type, instead of JSON. */
   readonly takesFile?: true
+  /** The use case reads the body, as bytes, after its own checks. The operation may have its own limit of requests. */
+  readonly takesRaw?: true
   /**
    * The operation responds only after its audit entry is durable. It has no effect when the entry cannot be written.
    */

@@ -63,6 +63,8 @@ export const SCOPES = {
     summary:
       'Add, change, test and delete webhooks; without `own`, also webhooks that receive the events of every owner.',
   },
+  'hooks:read': { third: 'id', summary: 'See hooks and the deliveries that they have received, with their content.' },
+  'hooks:write': { third: 'id', summary: 'Replay deliveries of hooks and send signed samples to them.' },
   'events:emit': { third: 'id', summary: 'Emit named events.' },
   'config:read': {
     third: 'none',

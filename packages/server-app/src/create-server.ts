@@ -1,4 +1,4 @@
-import { createPhase } from '@perdure/core'
+import { createPhase, hookTriggers } from '@perdure/core'
 import { createAttribution } from './compose/attribution.ts'
 import { parseConfig } from './config.ts'
 import type { PerdureServer } from './perdure-server.ts'
@@ -38,7 +38,7 @@ export async function createServer<
     config,
     agents,
     workflows,
-    triggers: options.triggers ?? [],
+    triggers: [...hookTriggers(config.webhooks.in), ...(options.triggers ?? [])],
     attribution,
     phase: createPhase(),
     registeredSkills: createRegisteredSkills(options.skills ?? []),

@@ -5,6 +5,7 @@ import { chatWrites } from './chats/chat-writes.ts'
 import { emissionWrites } from './events/emission-store.ts'
 import { eventWrites } from './events/event-writes.ts'
 import { fileWrites } from './files/file-writes.ts'
+import { hookDeliveryWrites } from './hooks/hook-delivery-writes.ts'
 import { idempotencyWrites } from './keys/idempotency-writes.ts'
 import { mcpServerWrites } from './mcp/mcp-server-store.ts'
 import { blockWrites } from './memory/block-store.ts'
@@ -81,6 +82,7 @@ const APPLIERS: WriteAppliers = {
   ...consolidationWrites,
   ...webhookWrites,
   ...deliveryWrites,
+  ...hookDeliveryWrites,
   ...fileWrites,
 }
 

@@ -92,6 +92,7 @@ export const createStores = (
     list: (page) => host.read('triggers.list', page),
     due: (now, limit) => host.read('triggers.due', { now, limit }),
     listByEvent: (event, part) => host.read('triggers.listByEvent', { event, ...part }),
+    listByHook: (hook, part) => host.read('triggers.listByHook', { hook, ...part }),
     overview: () => host.read('triggers.overview', undefined),
     lastActivity: (sessionId) => host.read('triggers.lastActivity', sessionId),
   },
@@ -148,6 +149,11 @@ export const createStores = (
     unattempted: (webhookId, limit) => host.read('deliveries.unattempted', { webhookId, limit }),
     retries: (webhookId, now, limit) => host.read('deliveries.retries', { webhookId, now, limit }),
     counts: () => host.read('deliveries.counts', undefined),
+  },
+  hookDeliveries: {
+    find: (id) => host.read('hookDeliveries.find', id),
+    findReceived: (hookId, deliveryId) => host.read('hookDeliveries.findReceived', { hookId, deliveryId }),
+    list: (filter, page) => host.read('hookDeliveries.list', { filter, page }),
   },
   files: {
     find: (id, visibility) => host.read('files.find', { id, visibility }),

@@ -8,6 +8,12 @@ export { EMISSION_COLUMNS, type EmissionRow, toEmission, toEmissionRow } from '.
 export { readLogHead } from './events/event-log.ts'
 export { toEventPayload } from './events/event-payload.ts'
 export {
+  HOOK_DELIVERY_COLUMNS,
+  type HookDeliveryRow,
+  toHookDelivery,
+  toHookDeliveryRow,
+} from './hooks/hook-delivery-row.ts'
+export {
   IDEMPOTENCY_COLUMNS,
   type IdempotencyRow,
   RESPONSE_COLUMNS,

@@ -14,6 +14,7 @@ import {
   holdingRuns,
   listFiles,
 } from './files/file-store.ts'
+import { findHookDelivery, findReceived, listHookDeliveries } from './hooks/hook-delivery-store.ts'
 import { findIdempotencies, findIdempotency, findRunIds, holdsLegacyIds } from './keys/idempotency-store.ts'
 import { findMcpServer, listMcpServers } from './mcp/mcp-server-store.ts'
 import { findBlock, listBlocks } from './memory/block-store.ts'
@@ -60,6 +61,7 @@ import {
   listTriggers,
   triggerOverview,
   triggersOfEvent,
+  triggersOfHook,
 } from './triggers/trigger-store.ts'
 import {
   countDeliveries,
@@ -133,6 +135,7 @@ const READS = {
   'triggers.list': listTriggers,
   'triggers.due': dueTriggers,
   'triggers.listByEvent': triggersOfEvent,
+  'triggers.listByHook': triggersOfHook,
   'triggers.overview': triggerOverview,
   'triggers.lastActivity': lastActivity,
   'fires.find': findFire,
@@ -169,6 +172,9 @@ const READS = {
   'deliveries.unattempted': unattemptedDeliveries,
   'deliveries.retries': dueRetries,
   'deliveries.counts': countDeliveries,
+  'hookDeliveries.find': findHookDelivery,
+  'hookDeliveries.findReceived': findReceived,
+  'hookDeliveries.list': listHookDeliveries,
   'files.find': findFile,
   'files.content': fileContent,
   'files.holders': fileHolders,

@@ -11,7 +11,9 @@ export interface ApiFlags {
 }
 
 /** Excludes the operations whose streams never end; `events tail` follows such streams. */
-const CALLABLE = OPERATIONS.filter(({ id }) => id !== 'realtime.open-ws' && id !== 'sessions.events')
+const CALLABLE = OPERATIONS.filter(
+  ({ id, takesRaw }) => id !== 'realtime.open-ws' && id !== 'sessions.events' && takesRaw !== true,
+)
 
 export async function apiCommand(
   call: Call,

@@ -8,6 +8,7 @@ import { configCommands } from './config-commands.ts'
 import { contextCommands } from './context-commands.ts'
 import { deployCommands } from './deploy-commands.ts'
 import { helpCommands } from './help-commands.ts'
+import { hookCommands } from './hook-commands.ts'
 import { loadCommands } from './load-commands.ts'
 import { migrationCommands } from './migration-commands.ts'
 import { nodeCommands } from './node-commands.ts'
@@ -37,6 +38,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...approvalCommands,
   ...triggerCommands,
   ...webhookCommands,
+  ...hookCommands,
   ...auditCommands,
   ...serviceCommands,
   ...nodeCommands,
@@ -64,6 +66,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, string>> = {
   approvals: 'list approvals, and approve or deny them',
   triggers: 'inspect, fire, enable and disable triggers',
   nodes: 'list and drain the servers of a cluster',
+  hooks: 'see what other services have sent to this server, and replay it',
   webhooks: 'manage webhooks, and inspect or repeat their deliveries',
   audit: 'read, verify and export the audit chain',
   memory: 'search and delete facts',

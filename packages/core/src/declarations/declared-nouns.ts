@@ -11,6 +11,7 @@ export const DECLARED_NOUNS = {
   webhook: { option: 'webhookEndpoints', effect: 'row' },
   retention: { option: 'config.retention', effect: 'limit' },
   'webhook-retention': { option: 'config.webhooks.retentionDays', effect: 'limit' },
+  'hook-retention': { option: 'config.webhooks.inKeepDays', effect: 'limit' },
   'audit-retention': { option: 'config.audit.retentionDays', effect: 'limit' },
   'mcp-server': { option: 'mcpServers', effect: 'process' },
   skill: { option: 'skills', effect: 'process' },

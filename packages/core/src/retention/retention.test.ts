@@ -11,7 +11,7 @@ function setUp(limits: RetentionLimits) {
   const storage = createInMemoryStorage()
   const clock = createManualClock()
   const daemon = createRetention({
-    ...{ ...storage, clock, timers: clock, logger: silentLogger, limits, undeclaredMs: 3_600_000 },
+    ...{ ...storage, clock, timers: clock, logger: silentLogger, limits, hooksDays: 30, undeclaredMs: 3_600_000 },
   })
   return {
     ...{ storage, clock, daemon },

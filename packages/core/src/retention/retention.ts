@@ -8,6 +8,8 @@ import type { RetentionLimits } from './retention-limits.ts'
 export interface RetentionDeps extends SupervisedLoopDeps, ExpireSessionsDeps, LongestLimitDeps {
   readonly unitOfWork: UnitOfWork
   readonly limits: RetentionLimits
+  /** Days after which deliveries that hooks have received are removed. */
+  readonly hooksDays: number
 }
 
 export type { RetentionLimits }
@@ -21,10 +23,11 @@ const EVERY_MS = 600_000
 const EVENTS_PER_COMMIT = 500
 const RUNS_PER_COMMIT = 50
 const TOKENS_PER_COMMIT = 500
+const DELIVERIES_PER_COMMIT = 100
 
-type Removal = Extract<Write, { readonly type: 'event.trim' | 'run.prune' | 'token.prune' }>
+type Removal = Extract<Write, { readonly type: 'event.trim' | 'run.prune' | 'token.prune' | 'hook-delivery.prune' }>
 
-/** Removes events, runs, sessions and ended tokens older than their retention period, a bounded number per commit. */
+/** Removes events, runs, sessions, ended tokens and received deliveries older than their retention period, a bounded number per commit. */
 export function createRetention(deps: RetentionDeps): Daemon {
   const { unitOfWork, clock, limits, logger } = deps
   const expireSessions = createExpireSessions(deps)
@@ -51,6 +54,12 @@ export function createRetention(deps: RetentionDeps): Daemon {
     return days === undefined || removeBefore(daysAgo(days))
   }
 
+  const removeDeliveries = async () => {
+    const days = await longestLimit('hook-retention', 'days', deps.hooksDays)
+    if (days === undefined) return true
+    return remove({ type: 'hook-delivery.prune', before: daysAgo(days), limit: DELIVERIES_PER_COMMIT })
+  }
+
   return createSupervisedLoop(deps, {
     name: 'retention',
     duty: 'retention',
@@ -61,6 +70,7 @@ export function createRetention(deps: RetentionDeps): Daemon {
         await removeOlder('runsDays', (before) => remove({ type: 'run.prune', before, limit: RUNS_PER_COMMIT })),
         await removeOlder('sessionsDays', removeSessions),
         await removeOlder('tokensDays', (before) => remove({ type: 'token.prune', before, limit: TOKENS_PER_COMMIT })),
+        await removeDeliveries(),
       ]
       if (areGone.includes(false)) return 0
       prunedAtMs = clock.monotonicMs()

@@ -18,13 +18,15 @@ import { checkInput } from '../targets/check-input.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
 import { kindOf } from './kinds/trigger-kinds.ts'
 import { type Schedule, undecidedFrom } from './schedule.ts'
-import { checkDefinition, newTrigger, type TriggerDefinition } from './trigger-definition.ts'
+import { checkDefinition, hookProblem, newTrigger, type TriggerDefinition } from './trigger-definition.ts'
 import { toTriggerResource } from './trigger-resource.ts'
 
 export interface CreateTriggerDeps extends CommitOnceDeps, FindSessionForRunDeps {
   readonly targets: RunTargets
   readonly schedule: Schedule
   readonly cronSchedule: CronSchedule
+  /** The hooks of the configuration. */
+  readonly hooks?: Pick<ReadonlyMap<string, unknown>, 'has'> | undefined
   readonly meter: Meter
   readonly basePath: string
   /** Wakes the daemon to schedule the new trigger. */
@@ -55,6 +57,8 @@ export function createCreateTrigger(deps: CreateTriggerDeps): CreateTrigger {
   return async ({ definition, principal, key }) => {
     await schedule.ready(definition)
     checkDefinition(definition, cronSchedule, clock.now())
+    const problem = hookProblem(definition, deps.hooks)
+    if (problem !== undefined) throw perdureError('validation-failed', { message: `body.${problem}` })
     await checkTarget(deps, definition, principal)
     const once = await requireAudit(() =>
       commitOnce(deps, key, async (earlier) => {

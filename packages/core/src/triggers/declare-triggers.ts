@@ -27,7 +27,13 @@ import { replaceTrigger } from './fire-writes.ts'
 import { TRIGGER_RULE_FIELDS } from './kinds/trigger-kind.ts'
 import { kindOf } from './kinds/trigger-kinds.ts'
 import { NOT_SCHEDULED, type Schedule, undecidedFrom } from './schedule.ts'
-import { newTrigger, problemOf, type TriggerDefinition, type TriggerRegistration } from './trigger-definition.ts'
+import {
+  hookProblem,
+  newTrigger,
+  problemOf,
+  type TriggerDefinition,
+  type TriggerRegistration,
+} from './trigger-definition.ts'
 
 export interface DeclareTriggersDeps extends LivingDeclarationsDeps {
   readonly triggers: TriggerStore
@@ -38,6 +44,8 @@ export interface DeclareTriggersDeps extends LivingDeclarationsDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly digest: Pick<Digest, 'sha256'>
+  /** The hooks of the configuration. */
+  readonly hooks?: Pick<ReadonlyMap<string, unknown>, 'has'> | undefined
   /** How long a trigger fires that no living process declares. */
   readonly undeclaredMs: number
 }
@@ -112,7 +120,7 @@ const CHANGES = {
 
 /** The declared triggers with their defaults. @throws StartError `config-invalid` that names the invalid trigger */
 export async function checkTriggers(
-  deps: Pick<DeclareTriggersDeps, 'targets' | 'cronSchedule'>,
+  deps: Pick<DeclareTriggersDeps, 'targets' | 'cronSchedule' | 'hooks'>,
   registrations: readonly TriggerRegistration[],
 ): Promise<readonly TriggerDefinition[]> {
   const definitions = registrations.map(parseRegistration)
@@ -135,7 +143,7 @@ function parseRegistration(registration: TriggerRegistration, index: number): Tr
 }
 
 function declarationProblem(
-  { targets, cronSchedule }: Pick<DeclareTriggersDeps, 'targets' | 'cronSchedule'>,
+  { targets, cronSchedule, hooks }: Pick<DeclareTriggersDeps, 'targets' | 'cronSchedule' | 'hooks'>,
   definition: TriggerDefinition,
 ): string | undefined {
   const { target } = definition
@@ -143,7 +151,9 @@ function declarationProblem(
     'agentId' in target ? targets.find('agent', target.agentId) : targets.find('workflow', target.workflowId)
   if (isRegistered === undefined) return `target: no such agent or workflow is registered: ${JSON.stringify(target)}`
   // An expired trigger may stay declared; it no longer fires.
-  return problemOf({ ...definition, expiresAt: undefined }, cronSchedule, 0 as EpochMs)
+  return (
+    hookProblem(definition, hooks) ?? problemOf({ ...definition, expiresAt: undefined }, cronSchedule, 0 as EpochMs)
+  )
 }
 
 const invalid = (id: unknown, problem: string) =>

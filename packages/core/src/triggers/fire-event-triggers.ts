@@ -1,13 +1,14 @@
-import type {
-  Clock,
-  EpochMs,
-  FireRecord,
-  FireStore,
-  IdGenerator,
-  JsonText,
-  TriggerRecord,
-  TriggerStore,
-  Write,
+import {
+  type Clock,
+  definedMembers,
+  type EpochMs,
+  type FireRecord,
+  type FireStore,
+  type IdGenerator,
+  type JsonText,
+  type TriggerRecord,
+  type TriggerStore,
+  type Write,
 } from '@perdure/ports'
 import { fireEvents, insertFire } from './fire-writes.ts'
 import { countPending, MAX_PENDING } from './live-fires.ts'
@@ -22,11 +23,17 @@ export interface FireEventTriggersDeps {
   readonly wake: () => void
 }
 
-/** A named event that was accepted. */
-export interface NamedEvent {
-  readonly name: string
+/** What fires triggers from outside. */
+interface Occurrence {
   readonly payload: JsonText
+  /** The session of the runs whose target has none. */
+  readonly sessionId?: string | undefined
   readonly at: EpochMs
+}
+
+/** A named event that was accepted. */
+export interface NamedEvent extends Occurrence {
+  readonly name: string
 }
 
 /** The fires of an event, to be committed together with the event itself. */
@@ -45,22 +52,43 @@ export interface EventFires {
 export type FireEventTriggers = (event: NamedEvent) => Promise<EventFires>
 
 export function createFireEventTriggers(deps: FireEventTriggersDeps): FireEventTriggers {
-  const { triggers, wake } = deps
-
   return async (event) => {
-    const matching = await listMatching(triggers, event)
-    const planned = await Promise.all(
-      matching.map(async (trigger) => ({ trigger, fire: await newFire(deps, trigger, event) })),
-    )
-    const fires = planned.map(({ fire }) => fire)
-    return {
-      writes: planned.flatMap(({ trigger, fire }) => [
-        insertFire(fire, fire.status === 'pending' && trigger.overlap === 'queue' ? MAX_PENDING : undefined),
-        fireEvents(fire, event.at),
-      ]),
-      fires,
-      onCommitted: () => (fires.length > 0 ? wake() : undefined),
-    }
+    const matching = await listMatching((part) => deps.triggers.listByEvent(event.name, part), event.at)
+    return planFires(deps, matching, event)
+  }
+}
+
+/** A delivery that a hook has accepted. */
+export interface AcceptedDelivery extends Occurrence {
+  readonly hookId: string
+}
+
+/** Like `FireEventTriggers`, for the triggers of the hook that has received a delivery. */
+export type FireHookTriggers = (delivery: AcceptedDelivery) => Promise<EventFires>
+
+export const createFireHookTriggers =
+  (deps: FireEventTriggersDeps): FireHookTriggers =>
+  async (delivery) => {
+    const matching = await listMatching((part) => deps.triggers.listByHook(delivery.hookId, part), delivery.at)
+    return planFires(deps, matching, delivery)
+  }
+
+async function planFires(
+  deps: FireEventTriggersDeps,
+  matching: readonly MatchingTrigger[],
+  occurrence: Occurrence,
+): Promise<EventFires> {
+  const planned = await Promise.all(
+    matching.map(async (trigger) => ({ trigger, fire: await newFire(deps, trigger, occurrence) })),
+  )
+  const fires = planned.map(({ fire }) => fire)
+  return {
+    writes: planned.flatMap(({ trigger, fire }) => [
+      insertFire(fire, fire.status === 'pending' && trigger.overlap === 'queue' ? MAX_PENDING : undefined),
+      fireEvents(fire, occurrence.at),
+    ]),
+    fires,
+    onCommitted: () => (fires.length > 0 ? deps.wake() : undefined),
   }
 }
 
@@ -69,10 +97,16 @@ type MatchingTrigger = Pick<TriggerRecord, 'id' | 'overlap'>
 const PAGE = 200
 
 /** Reads page by page and drops the definitions, because a trigger may hold a long input. */
-async function listMatching(triggers: TriggerStore, { name, at }: NamedEvent): Promise<readonly MatchingTrigger[]> {
+async function listMatching(
+  read: (part: {
+    readonly after: string | undefined
+    readonly limit: number
+  }) => ReturnType<TriggerStore['listByEvent']>,
+  at: EpochMs,
+): Promise<readonly MatchingTrigger[]> {
   const matching: MatchingTrigger[] = []
   for (let after: string | undefined; ; ) {
-    const page = await triggers.listByEvent(name, { after, limit: PAGE })
+    const page = await read({ after, limit: PAGE })
     after = page.at(-1)?.id
     if (after === undefined) return matching
     for (const trigger of page) {
@@ -81,11 +115,12 @@ async function listMatching(triggers: TriggerStore, { name, at }: NamedEvent): P
   }
 }
 
-async function newFire(deps: FireEventTriggersDeps, trigger: MatchingTrigger, event: NamedEvent): Promise<FireRecord> {
+async function newFire(deps: FireEventTriggersDeps, trigger: MatchingTrigger, event: Occurrence): Promise<FireRecord> {
   const fire = {
     ...{ id: deps.ids.newId('fire'), triggerId: trigger.id, scheduledAt: event.at },
     cause: 'event' as const,
     input: event.payload,
+    ...definedMembers({ sessionId: event.sessionId }),
     createdAt: deps.clock.now(),
   }
   const isFull = trigger.overlap === 'queue' && (await countPending(deps, trigger.id)) >= MAX_PENDING

@@ -76,7 +76,7 @@ async function startRunOfFire(deps: StartFireDeps, request: StartFireRequest): P
     target: { kind: target.kind, id: target.id },
     body: {
       input: input === undefined ? undefined : fromJsonText(input),
-      sessionId: target.sessionId,
+      sessionId: target.sessionId ?? fire.sessionId,
       metadata: { ...metadata },
     },
     principal: await principalOf(deps, trigger),

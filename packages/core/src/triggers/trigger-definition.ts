@@ -63,4 +63,13 @@ export function problemOf(definition: TriggerDefinition, cronSchedule: CronSched
   return kindOf(definition).problemOf(definition, cronSchedule)
 }
 
+/** The problem with the hook that a trigger names; `undefined` if it names none, or a known one. */
+export const hookProblem = (
+  definition: TriggerDefinition,
+  hooks: Pick<ReadonlyMap<string, unknown>, 'has'> | undefined,
+): string | undefined =>
+  definition.kind !== 'webhook' || hooks?.has(definition.hook) === true
+    ? undefined
+    : `hook: no such hook in webhooks.in: ${JSON.stringify(definition.hook)}`
+
 const HINT = 'correct the field; see the guide to triggers'

@@ -4,11 +4,24 @@ import { toIso } from './trigger-events.ts'
 
 /** The trigger as the API returns it. */
 export function toTriggerResource(trigger: TriggerRecord, now: EpochMs) {
-  const { id, kind, cron, timezone, intervalMs, idleMs, event, enabled, source, failure, expiresAt, undeclaredAt } =
-    trigger
+  const {
+    id,
+    kind,
+    cron,
+    timezone,
+    intervalMs,
+    idleMs,
+    event,
+    hook,
+    enabled,
+    source,
+    failure,
+    expiresAt,
+    undeclaredAt,
+  } = trigger
   const { catchUp, maxCatchUp, catchUpWindowMs, overlap, jitterMs, fireCount, missed } = trigger
   return {
-    ...{ id, kind, cron, timezone, intervalMs, idleMs, event },
+    ...{ id, kind, cron, timezone, intervalMs, idleMs, event, hook },
     target: targetOf(trigger.target),
     ...{ enabled, catchUp, maxCatchUp, catchUpWindowMs, overlap, jitterMs, source },
     expiresAt: expiresAt === undefined ? undefined : toIso(expiresAt),

@@ -50,6 +50,7 @@ export interface ServerOptions extends Partial<World> {
   readonly logger?: Logger
   readonly undeclaredMs?: number
   readonly nodes?: NodeDirectory
+  readonly knownHooks?: ReadonlyMap<string, unknown>
   readonly maxQueued?: number
   readonly concurrency?: number
 }
@@ -96,7 +97,12 @@ export function createTriggerServer(options: ServerOptions = {}) {
   const triggers = createTriggers({
     ...storage,
     ...{ clock, timers: clock, ids, meter, logger, cronSchedule, digest: testDigest, basePath: '/v1' },
-    ...{ nodes: options.nodes, executor: 'self', undeclaredMs: options.undeclaredMs ?? 3_600_000 },
+    ...{
+      hooks: options.knownHooks,
+      nodes: options.nodes,
+      executor: 'self',
+      undeclaredMs: options.undeclaredMs ?? 3_600_000,
+    },
     ...{ targets: targetsOf(agents, workflows), startRun: engine.startRun, idempotencyTtlMs: 86_400_000 },
   })
   engine.observeRuns(triggers.observe)

@@ -17,7 +17,7 @@ import type { RunTargets } from '../targets/run-target.ts'
 import { createCreateTrigger } from './create-trigger.ts'
 import { type DeclareTriggersDeps, declareTriggers, redeclareTriggers } from './declare-triggers.ts'
 import { createFireByHand } from './fire-by-hand.ts'
-import { createFireEventTriggers } from './fire-event-triggers.ts'
+import { createFireEventTriggers, createFireHookTriggers } from './fire-event-triggers.ts'
 import { createManageTriggers } from './manage-triggers.ts'
 import { createReadTriggers } from './read-triggers.ts'
 import { createSchedule } from './schedule.ts'
@@ -26,7 +26,7 @@ import type { TriggerDefinition, TriggerRegistration } from './trigger-definitio
 
 export interface TriggersDeps
   extends Pick<Storage, 'triggers' | 'fires' | 'runs' | 'sessions'>,
-    Pick<DeclareTriggersDeps, 'nodes' | 'executor' | 'undeclaredMs'> {
+    Pick<DeclareTriggersDeps, 'nodes' | 'executor' | 'undeclaredMs' | 'hooks'> {
   /** Must publish the events that it commits. */
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
@@ -63,6 +63,7 @@ export function createTriggers({ tracer = noTracer, ...rest }: TriggersDeps) {
     manageTriggers: createManageTriggers(deps),
     fireByHand: createFireByHand(deps),
     fireEventTriggers: createFireEventTriggers(deps),
+    fireHookTriggers: createFireHookTriggers(deps),
     /** Must be called before the daemon starts. @throws StartError `config-invalid` */
     async declare(registrations: readonly TriggerRegistration[]) {
       declared = await declareTriggers(deps, registrations)

@@ -1,28 +1,16 @@
-import {
-  type EmissionPart,
-  EVERY_ROW,
-  type IdGenerator,
-  type RunStore,
-  type StepRecord,
-  toJsonText,
-  type Visibility,
-  type Write,
-} from '@perdure/ports'
+import { EVERY_ROW, type RunStore, toJsonText, type Visibility } from '@perdure/ports'
 import { readableTriggers } from '../auth/authorize.ts'
 import type { Principal } from '../auth/principal.ts'
 import { checkEventName } from '../durable/event-name.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
-import type { EventFires, FireEventTriggers, NamedEvent } from '../triggers/fire-event-triggers.ts'
-import { type DeliverEmissionsDeps, deliverEmissions } from './deliver-emissions.ts'
-import { planEventWaits } from './event-waits.ts'
+import type { EventFires } from '../triggers/fire-event-triggers.ts'
+import type { PlanEvent } from './plan-event.ts'
 
-export interface EmitEventDeps extends CommitOnceDeps, DeliverEmissionsDeps {
-  readonly ids: IdGenerator
-  readonly fireEventTriggers: FireEventTriggers
-  /** Waiting calls resolved per commit; default 200. */
-  readonly wakesPerCommit?: number | undefined
+export interface EmitEventDeps extends CommitOnceDeps {
+  readonly runs: RunStore
+  readonly planEvent: PlanEvent
 }
 
 export interface EmitEventRequest {
@@ -46,40 +34,26 @@ export interface EmitEventRequest {
  */
 export type EmitEvent = (request: EmitEventRequest) => Promise<Reply>
 
-const WAKES_PER_COMMIT = 200
 /** Maximum waiting runs that an answer considers. The event wakes the others too. */
 const MAX_LISTED = 1_000
-/**
- * Maximum attempts to resolve all waits in one commit before delivery is deferred. The commit conflicts if a run
- * changes.
- */
-const MAX_INLINE_ATTEMPTS = 3
-
-export const NO_FIRES: FireEventTriggers = async () => ({ writes: [], fires: [], onCommitted: () => undefined })
 
 export function createEmitEvent(deps: EmitEventDeps): EmitEvent {
-  const { steps, clock, fireEventTriggers, wakesPerCommit = WAKES_PER_COMMIT } = deps
+  const { clock, planEvent } = deps
 
   return async ({ name, payload, runId, caller, key }) => {
     checkEventName(name)
     const text = toJsonText(payload ?? null)
-    let tries = 0
+    let conflicts = 0
     let onCommitted: () => Promise<void> | void = () => undefined
     const result = await commitOnce(deps, key, async () => {
-      const event: NamedEvent = { name, payload: text, at: clock.now() }
-      const first = await steps.waitingForEvent(name, { limit: wakesPerCommit + 1, runId })
-      const fitsOneCommit = first.length <= wakesPerCommit && ++tries <= MAX_INLINE_ATTEMPTS
-      const plan = fitsOneCommit ? await wakeNow(deps, event, first) : await planDelivery(deps, event, runId)
-      const fires = runId === undefined ? await fireEventTriggers(event) : await NO_FIRES(event)
-      onCommitted = () => {
-        fires.onCommitted()
-        return plan.onCommitted()
-      }
+      const plan = await planEvent({ name, payload: text, at: clock.now() }, { runId, conflicts })
+      conflicts += 1
+      onCommitted = plan.onCommitted
       const listed = plan.runIds.slice(0, MAX_LISTED)
       const wokenRunIds = await visibleRunIds(deps, listed, caller?.runs ?? EVERY_ROW)
       return {
-        writes: [...plan.writes, ...fires.writes],
-        reply: { status: 202, body: { name, wokenRunIds, fireIds: visibleFireIds(fires, caller?.principal) } },
+        writes: plan.writes,
+        reply: { status: 202, body: { name, wokenRunIds, fireIds: visibleFireIds(plan, caller?.principal) } },
         remember: true,
       }
     })
@@ -103,45 +77,4 @@ async function visibleRunIds(
 function visibleFireIds({ fires }: Pick<EventFires, 'fires'>, principal: Principal | undefined): readonly string[] {
   const access = principal === undefined ? EVERY_ROW : readableTriggers(principal)
   return fires.filter(({ triggerId }) => access === EVERY_ROW || access.ids?.includes(triggerId)).map(({ id }) => id)
-}
-
-interface EmitPlan {
-  readonly writes: readonly Write[]
-  readonly runIds: readonly string[]
-  readonly onCommitted: () => Promise<void> | void
-}
-
-/** Resolves all waits in the commit that accepts the event. */
-async function wakeNow(deps: EmitEventDeps, { payload }: NamedEvent, waits: readonly StepRecord[]): Promise<EmitPlan> {
-  const { writes, woken } = await planEventWaits(deps, waits, payload)
-  return {
-    writes,
-    runIds: woken.map(({ run }) => run.id),
-    onCommitted() {
-      for (const { run, resolution } of woken) deps.wakeRun(run, resolution)
-    },
-  }
-}
-
-/** Stores the waits to resolve, so that exactly these waits are resolved, even after a crash. */
-async function planDelivery(
-  deps: EmitEventDeps,
-  { name, payload, at }: NamedEvent,
-  runId: string | undefined,
-): Promise<EmitPlan> {
-  const { steps, ids, wakesPerCommit: limit = WAKES_PER_COMMIT } = deps
-  const writes: Write[] = []
-  const runIds = new Set<string>()
-  for (let after: StepRecord | undefined; ; ) {
-    const found = await steps.waitingForEvent(name, { limit, after, runId })
-    const waits = found.map(({ runId, seq }) => ({ runId, seq }))
-    if (waits.length > 0) {
-      const part: EmissionPart = { id: ids.newId('emission'), eventName: name, payload, waits, createdAt: at }
-      writes.push({ type: 'emission.insert', part })
-    }
-    for (const wait of waits) runIds.add(wait.runId)
-    if (found.length < limit) break
-    after = found.at(-1)
-  }
-  return { writes, runIds: [...runIds], onCommitted: () => deliverEmissions(deps) }
 }

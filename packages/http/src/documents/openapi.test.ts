@@ -231,7 +231,7 @@ describe('the OpenAPI document', () => {
 
   it('tells the kinds of a trigger apart by a discriminator', () => {
     expect(schemas.CreateTriggerRequest).toMatchObject({
-      oneOf: [{ $ref: '#/components/schemas/CreateCronTrigger' }, {}, {}, {}],
+      oneOf: [{ $ref: '#/components/schemas/CreateCronTrigger' }, {}, {}, {}, {}],
       discriminator: { propertyName: 'kind', mapping: { event: '#/components/schemas/CreateEventTrigger' } },
     })
     expect(schemas.ToolResult).not.toHaveProperty('discriminator')
@@ -245,7 +245,7 @@ describe('the OpenAPI document', () => {
     expect(new Set(names).size).toBe(OPERATIONS.length)
   })
 
-  it('has at most 492,500 characters', () => {
-    expect(JSON.stringify(document).length).toBeLessThan(492_500)
+  it('has at most 524,000 characters', () => {
+    expect(JSON.stringify(document).length).toBeLessThan(524_000)
   })
 })

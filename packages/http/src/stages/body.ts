@@ -5,6 +5,7 @@ import type { GenericSchema } from 'valibot'
 import type { Exchange } from '../exchange.ts'
 import { bodyChunks } from '../request/body-chunks.ts'
 import { readBody } from '../request/read-body.ts'
+import { requireIdentity } from '../request/read-raw.ts'
 import type { RequestHead } from '../request/request-head.ts'
 import { topLevelText } from '../request/top-level-text.ts'
 import { validate, validateInTurns } from '../request/validate.ts'
@@ -60,7 +61,7 @@ export const createBody: CreateStage = ({ config, receiveFile, digest, yieldTurn
     const { operation } = route.mounted
     exchange.query = validate(operation.query, readQuery(head.search, operation.query), 'query')
     if (operation.takesFile === true) await receive(exchange)
-    else if (operation.method !== 'GET') await parse(exchange, route.mounted)
+    else if (operation.method !== 'GET' && operation.takesRaw !== true) await parse(exchange, route.mounted)
     return undefined
   }
 }
@@ -88,11 +89,6 @@ const hasMetadata = (schema: GenericSchema | undefined): boolean =>
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i
 
 const TEXT_TYPE = /^text\/plain\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i
-
-function requireIdentity({ header }: RequestHead): void {
-  if ((header('content-encoding') ?? 'identity').toLowerCase() === 'identity') return
-  throw perdureError('unsupported-media-type', { hint: 'send the body without Content-Encoding' })
-}
 
 /** A shorter body is parsed and validated in one turn. */
 const TURN_BYTES = 65_536

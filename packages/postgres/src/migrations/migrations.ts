@@ -16,6 +16,7 @@ import { chats } from './0015-chats.ts'
 import { subjectRevocations } from './0016-subject-revocations.ts'
 import { resultFiles } from './0017-result-files.ts'
 import { subjects } from './0018-subjects.ts'
+import { hookDeliveries } from './0019-hook-deliveries.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -38,4 +39,5 @@ export const MIGRATIONS: readonly Migration[] = [
   subjectRevocations,
   resultFiles,
   subjects,
+  hookDeliveries,
 ]

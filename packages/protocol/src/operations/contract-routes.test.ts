@@ -117,6 +117,13 @@ POST   /webhooks/:webhookId/test                  I  webhooks:write:{webhookId}
 GET    /webhooks/:webhookId/deliveries            -  webhooks:read:{webhookId}
 GET    /webhooks/:webhookId/deliveries/:deliveryId  -  webhooks:read:{webhookId}
 POST   /webhooks/:webhookId/deliveries/:deliveryId/redeliver  I  webhooks:write:{webhookId}
+GET    /hooks                                     -  hooks:read
+POST   /hooks/:hookId                             -  public
+GET    /hooks/:hookId                             -  hooks:read:{hookId}
+POST   /hooks/:hookId/test                        I  hooks:write:{hookId}
+GET    /hooks/:hookId/deliveries                  -  hooks:read:{hookId}
+GET    /hooks/:hookId/deliveries/:hookDeliveryId  -  hooks:read:{hookId}
+POST   /hooks/:hookId/deliveries/:hookDeliveryId/replay  I  hooks:write:{hookId}
 POST   /events/:name                              I  events:emit:{name}
 GET    /health                                    -  public
 GET    /health/live                               -  public

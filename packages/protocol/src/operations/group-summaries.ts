@@ -20,6 +20,7 @@ const SUMMARIES: Readonly<Record<OperationGroup, string>> = {
   triggers: 'Start runs automatically: on a schedule, at an interval, after a period of inactivity, or on an event.',
   nodes: 'The servers that share a PostgreSQL schema.',
   webhooks: 'Endpoints outside the server that receive signed events, and their deliveries.',
+  hooks: 'Addresses at which the server receives signed requests of other services, and what it has received.',
   events: 'Named external events that wake waiting runs and fire triggers.',
   health: 'Health of the server, for probes and for people.',
   metrics: 'Metrics for a Prometheus-compatible scraper.',

@@ -9,6 +9,7 @@ import { consolidatorOperations } from './consolidator.ts'
 import { docsOperations } from './docs.ts'
 import { fileOperations } from './files.ts'
 import { healthOperations } from './health.ts'
+import { hookOperations } from './hooks.ts'
 import { mcpOperations } from './mcp.ts'
 import { memoryOperations } from './memory.ts'
 import { metricOperations } from './metrics.ts'
@@ -43,6 +44,7 @@ interface OperationTables {
   readonly audit: typeof auditOperations
   readonly triggers: typeof triggerOperations
   readonly webhooks: typeof webhookOperations
+  readonly hooks: typeof hookOperations
   readonly events: typeof namedEventOperations
   readonly health: typeof healthOperations
   readonly nodes: typeof nodeOperations
@@ -70,6 +72,7 @@ export const OPERATION_TABLES: OperationTables = {
   audit: auditOperations,
   triggers: triggerOperations,
   webhooks: webhookOperations,
+  hooks: hookOperations,
   events: namedEventOperations,
   health: healthOperations,
   nodes: nodeOperations,

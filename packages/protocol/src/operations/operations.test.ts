@@ -68,9 +68,10 @@ describe('OPERATIONS', () => {
     ])
   })
 
-  it('makes only health, docs, signing in and unprotected metrics public', () => {
+  it('makes only hooks, health, docs, signing in and unprotected metrics public', () => {
     const isPublic = ({ scope }: Operation) => scope === null
     expect(OPERATIONS.filter(isPublic).map(({ id }) => id)).toEqual([
+      'hooks.receive',
       'health.get',
       'health.live',
       'health.ready',

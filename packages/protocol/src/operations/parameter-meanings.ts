@@ -19,6 +19,8 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   format: 'Output format: one JSON object per line, or CSV.',
   idempotencyKey:
     'Return only runs started by requests with this `Idempotency-Key`, until the server deletes the key. Keys belong to a subject: `owner`, or the caller when `owner` is absent.',
+  hookDeliveryId: 'Id of the received delivery, `hkd_…`.',
+  hookId: 'Id of the hook, as in `webhooks.in` of the configuration.',
   'include[]': 'Parts of a response that a client of OpenAI asks for. Has no effect.',
   include_obfuscation: 'Whether a client of OpenAI accepts padded events. Has no effect.',
   include: 'Members to return that lists of runs leave out: `input`, `result`, or both, separated by a comma.',

@@ -13,6 +13,7 @@ import * as errorBody from './error-body.ts'
 import * as eventEnvelope from './event-envelope.ts'
 import * as files from './files.ts'
 import * as health from './health.ts'
+import * as hooks from './hooks.ts'
 import * as mcp from './mcp.ts'
 import * as memory from './memory.ts'
 import * as metadata from './metadata.ts'
@@ -74,6 +75,7 @@ const EXPORTS: Readonly<Record<string, unknown>> = {
   ...subjects,
   ...tokens,
   ...triggers,
+  ...hooks,
   ...webhooks,
   ...workflows,
   ...Object.assign({}, ...Object.values(PROTOCOLS).map(({ schemas }) => schemas)),

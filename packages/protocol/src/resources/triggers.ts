@@ -29,7 +29,7 @@ export const AgentTarget = documented(
     agentId: member(OperatorId, 'Id of the agent.'),
     input: member(
       v.optional(v.unknown()),
-      'Input of each run. Default: `null`; for a trigger of the kind `event`, the payload of the event.',
+      'Input of each run. Default: `null`; for the kinds `event` and `webhook`, the payload of the event or delivery.',
     ),
     sessionId: member(v.optional(OperatorId), 'Session of each run. Default: no session.'),
   }),
@@ -41,7 +41,7 @@ export const WorkflowTarget = documented(
     workflowId: member(OperatorId, 'Id of the workflow.'),
     input: member(
       v.optional(v.unknown()),
-      'Input of each run. Default: `null`; for a trigger of the kind `event`, the payload of the event.',
+      'Input of each run. Default: `null`; for the kinds `event` and `webhook`, the payload of the event or delivery.',
     ),
     sessionId: member(v.optional(OperatorId), 'Session of each run. Default: no session.'),
   }),
@@ -123,8 +123,24 @@ export const CreateEventTrigger = documented(
   { id: 'paid', kind: 'event', event: 'order.paid', overlap: 'allow', target },
 )
 
+export const CreateWebhookTrigger = documented(
+  strictObject({
+    kind: member(v.literal('webhook'), 'Always `webhook`.'),
+    hook: member(OperatorId, 'Id of the hook, as in `webhooks.in` of the configuration.'),
+    ...policyEntries,
+  }),
+  'A trigger that fires for each delivery that a hook receives.',
+  { id: 'pushes', kind: 'webhook', hook: 'github', overlap: 'allow', target },
+)
+
 export const CreateTriggerRequest = documented(
-  v.variant('kind', [CreateCronTrigger, CreateIntervalTrigger, CreateIdleTrigger, CreateEventTrigger]),
+  v.variant('kind', [
+    CreateCronTrigger,
+    CreateIntervalTrigger,
+    CreateIdleTrigger,
+    CreateEventTrigger,
+    CreateWebhookTrigger,
+  ]),
   'Creates a trigger. `kind` decides which other members are allowed.',
   { id: 'weekdays', kind: 'cron', cron: '0 9 * * MON-FRI', timezone: 'Europe/Berlin', target },
 )
@@ -155,6 +171,7 @@ export const Trigger = documented(
     intervalMs: member(v.optional(Count), 'Milliseconds between two fires. Present only when `kind` is `interval`.'),
     idleMs: member(v.optional(Count), 'Milliseconds after the last run ended. Present only when `kind` is `idle`.'),
     event: member(v.optional(v.string()), 'Name of the event. Present only when `kind` is `event`.'),
+    hook: member(v.optional(v.string()), 'Id of the hook. Present only when `kind` is `webhook`.'),
     target: member(Target, 'What the trigger starts.'),
     enabled: member(v.boolean(), 'Whether the trigger fires.'),
     catchUp: member(CatchUp, 'Which of the fires missed while the server was down take place after its start.'),

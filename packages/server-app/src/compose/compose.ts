@@ -7,6 +7,7 @@ import {
   createEmitter,
   createEngine,
   createEventHub,
+  createHooks,
   createHotCache,
   createKeyRequest,
   createLateBound,
@@ -25,6 +26,7 @@ import {
   type Daemon,
   type Engine,
   type FireEventTriggers,
+  type Hooks,
   type JwtIssuer,
   targetsOf,
   withReadCache,
@@ -55,6 +57,7 @@ export interface Parts
   readonly adapters: Adapters
   readonly secrets: Secrets
   readonly jwtIssuers?: readonly JwtIssuer[]
+  readonly receivingHooks?: Hooks
   readonly auditLocation: AuditLocation
   /** Cipher of the main database; `undefined` if it is not encrypted. */
   readonly cipher: string | undefined
@@ -70,7 +73,7 @@ export type Composition = ReturnType<typeof compose>
  * started here.
  */
 export function compose(parts: Parts) {
-  const { config, adapters, secrets, vitals, agents, workflows, phase } = parts
+  const { config, adapters, secrets, vitals, agents, workflows, phase, receivingHooks: hooksById = new Map() } = parts
   const { outside } = parts.attribution
   const { storage, cluster, digest, logger, meter, tracer, cronSchedule } = adapters
   const { tail } = storage
@@ -81,7 +84,7 @@ export function compose(parts: Parts) {
   const clock = createTrustedClock({ clock: adapters.clock, logger, isRight })
   const { ids = createIdGenerator({ now: clock.now }) } = adapters
   const timers = unattributedTimers(adapters.timers, outside)
-  const platform = { clock, timers, ids, digest, logger, meter, tracer }
+  const platform = { clock, timers, ids, digest, logger, meter, tracer, hooks: hooksById }
   const limits = { basePath: server.basePath, idempotencyTtlMs: server.idempotency.ttlSeconds * 1_000 }
   const httpConfig = httpConfigOf(config)
   const { executor, isMine, hasLease, clockSkewMs } = cluster
@@ -171,6 +174,7 @@ export function compose(parts: Parts) {
     resolveSecret,
     version,
   })
+  const hooks = createHooks({ ...domain, ...triggers, resolveSecret, planEvent: engine.planEvent })
   const useCases = services.forEdges({ abortRun: engine.abortRun, targets: targetsOf(agents, workflows) })
   const { memory, consolidator, nodeWatch } = services
   const gate = createAuth({
@@ -179,7 +183,7 @@ export function compose(parts: Parts) {
     ...{ lockoutStore: adapters.lockouts, jwtIssuers: parts.jwtIssuers ?? [] },
     isRegistered: (kind, id) => targetsOf(agents, workflows).find(kind, id) !== undefined,
   })
-  const retention = createRetention({ ...domain, limits: config.retention })
+  const retention = createRetention({ ...domain, limits: config.retention, hooksDays: config.webhooks.inKeepDays })
   const readHealth = createReadHealth({
     storage,
     phase,
@@ -267,7 +271,7 @@ export function compose(parts: Parts) {
   })
   const app = createHttpApp({
     ...useCasesOf({
-      ...{ engine, services: useCases, gate, triggers, webhooks, audit, streams, issueTicket, consoleSessions },
+      ...{ engine, services: useCases, gate, triggers, webhooks, hooks, audit, streams, issueTicket, consoleSessions },
       listRuns: createListRuns({ ...domain, idempotency, readRuns: engine.readRuns, registered }),
       ...{ callProtocol, readHealth, readMetrics, readSecretsHealth: () => secrets.health },
     }),

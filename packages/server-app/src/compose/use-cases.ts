@@ -1,4 +1,13 @@
-import type { Audit, Auth, ConsoleSessions, Engine, IssueTicket, Triggers, Webhooks } from '@perdure/core'
+import type {
+  Audit,
+  Auth,
+  ConsoleSessions,
+  Engine,
+  IssueTicket,
+  ReceivingHooks,
+  Triggers,
+  Webhooks,
+} from '@perdure/core'
 import type { UseCases } from '@perdure/http'
 import type { EventStreams } from '@perdure/realtime'
 import type { Services } from './services.ts'
@@ -10,6 +19,7 @@ export interface UseCaseParts
   readonly gate: Auth
   readonly triggers: Triggers
   readonly webhooks: Webhooks
+  readonly hooks: ReceivingHooks
   readonly audit: Audit
   readonly streams: EventStreams
   readonly issueTicket: IssueTicket
@@ -23,6 +33,7 @@ export const useCasesOf = ({
   gate,
   triggers,
   webhooks,
+  hooks,
   audit,
   streams,
   ...others
@@ -81,6 +92,9 @@ export const useCasesOf = ({
 
   manageWebhooks: webhooks.manageWebhooks,
   manageDeliveries: webhooks.manageDeliveries,
+
+  receiveHook: hooks.receiveHook,
+  manageHooks: hooks.manageHooks,
 
   tokens: gate.tokens,
   revokeSubject: gate.revokeSubject,

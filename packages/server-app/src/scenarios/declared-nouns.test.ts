@@ -48,6 +48,10 @@ const CASES: Readonly<Record<DeclaredNoun, Declared>> = {
     newer: { webhookEndpoints: [hook], config: { webhooks: { retentionDays: 30 } } },
     older: { webhookEndpoints: [hook], config: { webhooks: { retentionDays: 4 } } },
   },
+  'hook-retention': {
+    newer: { config: { webhooks: { inKeepDays: 30 } } },
+    older: { config: { webhooks: { inKeepDays: 1 } } },
+  },
   'audit-retention': {
     newer: { config: { audit: { retentionDays: 30 } } },
     older: { config: { audit: { retentionDays: 1 } } },

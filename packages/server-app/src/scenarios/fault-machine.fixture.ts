@@ -4,6 +4,7 @@ import { createAgentRegistry, createPhase, createWorkflowRegistry, type RunCode,
 import { createInMemoryBlobStore, createInMemorySkillStore, createInMemoryTicketStore } from '@perdure/in-memory'
 import {
   createCronSchedule,
+  createHookVerifiers,
   createJwtVerifier,
   createPrometheusMeter,
   nodeDigest,
@@ -98,6 +99,7 @@ export function createMachine(around: Surroundings, options: FaultOptions): Mach
         skills: noSkills,
         mcp: createPlatform(FAULTY_CONFIG, '.', {}).mcp,
         jwtVerifier: createJwtVerifier(),
+        hookVerifiers: createHookVerifiers(createJwtVerifier()),
         tickets: createInMemoryTicketStore(),
         cluster: soleNode,
         lockouts: undefined,

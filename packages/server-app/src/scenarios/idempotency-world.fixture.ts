@@ -2,6 +2,7 @@ import { createAgentRegistry, createPhase, createWorkflowRegistry, type RunConte
 import { createInMemoryBlobStore, createInMemorySkillStore, createInMemoryTicketStore } from '@perdure/in-memory'
 import {
   createCronSchedule,
+  createHookVerifiers,
   createJwtVerifier,
   createPrometheusMeter,
   nodeDigest,
@@ -179,6 +180,7 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
         skills: noSkills,
         mcp: createPlatform(config(), '.', {}).mcp,
         jwtVerifier: createJwtVerifier(),
+        hookVerifiers: createHookVerifiers(createJwtVerifier()),
         tickets: createInMemoryTicketStore(),
         cluster: soleNode,
         lockouts: undefined,

@@ -3,6 +3,7 @@ import { createMcpClient } from '@perdure/mcp'
 import {
   createCronSchedule,
   createFileSkillStore,
+  createHookVerifiers,
   createJwtVerifier,
   createPrometheusMeter,
   createRemoteFiles,
@@ -26,6 +27,7 @@ import {
   type Cluster,
   type CronSchedule,
   type Digest,
+  type HookVerifiers,
   type IdGenerator,
   type JwtVerifier,
   type LockoutStore,
@@ -69,6 +71,8 @@ export interface Adapters {
   readonly mcp: McpClient
   /** Verifies the JWTs of the issuers in `auth.jwt`. By default, it fetches only the keys that `jwksUrl` names. */
   readonly jwtVerifier: JwtVerifier
+  /** Verifies the requests to the hooks in `webhooks.in`. */
+  readonly hookVerifiers: HookVerifiers
   /** Sends webhook deliveries. */
   readonly webhookSender: WebhookSender
   readonly remoteFiles: RemoteFiles
@@ -105,6 +109,7 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
   ]
   const readSecret = async (reference: string) =>
     new TextDecoder().decode(await resolveSecret({ secretResolvers, logger }, 'mcp', reference))
+  const jwtVerifier = given.jwtVerifier ?? createJwtVerifier({ monotonicMs: clock.monotonicMs })
   return {
     ...{ clock, timers, logger, secretResolvers },
     ids: given.ids,
@@ -117,7 +122,8 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
     cluster: given.cluster ?? soleNode,
     lockouts: given.lockouts,
     skills: given.skills ?? createFileSkillStore(skillFolders(config, configDir)),
-    jwtVerifier: given.jwtVerifier ?? createJwtVerifier({ monotonicMs: clock.monotonicMs }),
+    jwtVerifier,
+    hookVerifiers: given.hookVerifiers ?? createHookVerifiers(jwtVerifier),
     webhookSender: given.webhookSender ?? createWebhookSender(config.webhooks),
     remoteFiles: given.remoteFiles ?? createRemoteFiles(config.files),
     mcp:

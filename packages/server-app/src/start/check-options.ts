@@ -52,6 +52,7 @@ const ADAPTERS = {
   skills: 'object',
   mcp: 'object',
   jwtVerifier: 'object',
+  hookVerifiers: 'object',
   webhookSender: 'object',
   remoteFiles: 'object',
   tickets: 'object',

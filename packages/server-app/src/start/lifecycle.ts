@@ -1,6 +1,6 @@
-import { checkTriggers, type Daemon, interruptCalls, targetsOf } from '@perdure/core'
+import type { Daemon } from '@perdure/core'
 import { openVitals, readDescriptorUse } from '@perdure/platform-node'
-import { type Cluster, type Storage, soleNode } from '@perdure/ports'
+import { type Storage, soleNode } from '@perdure/ports'
 import type { Composition, Parts } from '../compose/compose.ts'
 import { createEntry } from '../embedding/entry.ts'
 import { runStartHook } from '../hooks.ts'
@@ -11,11 +11,13 @@ import { type AuditLocation, openAuditLocation } from './audit-location.ts'
 import { checkRunsOf } from './check-runs.ts'
 import { affordableConnections, checkDescriptors, startErrorOf } from './connection-budget.ts'
 import { startExpirySweep } from './expiry-sweep.ts'
+import { interruptEarlierCalls } from './interrupt-earlier-calls.ts'
 import { createJwtIssuers } from './jwt-issuers.ts'
 import type { LifecycleParts } from './lifecycle-parts.ts'
 import { logCrashPolicies } from './log-crash-policies.ts'
 import { checkMcpSecrets } from './mcp-servers.ts'
 import { openBlobs } from './open-blobs.ts'
+import { openHooksAndTriggers } from './open-hooks.ts'
 import { openStorage, warnOfMissingLog } from './open-storage.ts'
 import { type Secrets, validateBeforeBind } from './pre-bind.ts'
 import { type StopBudget, startStopBudget, stopLimits, waitAtMost } from './stop-budget.ts'
@@ -31,10 +33,6 @@ async function loadConsole({ config, given, originOf }: LifecycleParts): Promise
 
 /** Closes one thing that startup has opened. The most recently opened is closed first. */
 type Undo = () => void | Promise<void>
-
-/** In a cluster, only a server that had the storage for itself has left calls that name no process. */
-const interruptEarlierCalls = ({ executor }: Pick<Cluster, 'executor'>) =>
-  interruptCalls(executor === undefined ? undefined : { nobody: true })
 
 const SHUTDOWN_HOOK_MS = 5_000
 const STREAM_GRACE_MS = 500
@@ -78,15 +76,16 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     const secrets = await validateBeforeBind(config, platform)
     await checkMcpSecrets(parts.mcpServers, platform)
     await checkWebhookEndpoints(parts.webhookEndpoints, platform.webhookSender, platform)
-    await checkTriggers({ targets: targetsOf(parts.agents, parts.workflows), ...platform }, parts.triggers)
+    const receivingHooks = await openHooksAndTriggers(parts, platform)
     const jwtIssuers = createJwtIssuers(config, secrets.jwtKeys, platform.jwtVerifier)
-    return { secrets, jwtIssuers, tracer: given.tracer ?? (await openTracer(config, configDir, logger)) }
+    const tracer = given.tracer ?? (await openTracer(config, configDir, logger))
+    return { secrets, jwtIssuers, receivingHooks, tracer }
   }
 
   const open = async (isListening: boolean) => {
     checkDescriptors(readDescriptorUse())
     await runStartHook(hooks, 'beforeStart')
-    const { secrets, jwtIssuers, tracer } = await validate()
+    const { secrets, tracer, ...opened } = await validate()
     // The tracer is flushed after everything else is closed, because closing also ends spans.
     undo.push(() => waitAtMost(timers, FLUSH_MS, [tracer.flush()]))
     if (given.watchdog === undefined) undo.push(watchdog.close)
@@ -101,7 +100,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     const blobs = await openBlobs(config, { ...platform, configDir, secrets, given: given.blobs })
     const adapters = { ...platform, ...sharedStoresOf(storage, cluster, given), storage, blobs, tracer, cluster }
     const openConsole = await loadConsole(parts)
-    const composition = compose({ ...parts, secrets, jwtIssuers, vitals, adapters, auditLocation, cipher, openConsole })
+    const composition = compose({ ...parts, ...opened, secrets, vitals, adapters, auditLocation, cipher, openConsole })
     undo.push(composition.audit.stop)
     logCrashPolicies([...parts.agents.list(), ...parts.workflows.list()], logger)
     await composition.audit.start()

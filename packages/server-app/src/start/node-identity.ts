@@ -73,6 +73,7 @@ const declarationsOf = (
     ...webhookEndpoints.map((one) => declaration('webhook', one.id, webhookFingerprint(digest, one))),
     ...set.map(([limit, days]) => declaration('retention', limit, String(days))),
     declaration('webhook-retention', 'days', String(config.webhooks.retentionDays)),
+    declaration('hook-retention', 'days', String(config.webhooks.inKeepDays)),
     ...(auditDays === undefined ? [] : [declaration('audit-retention', 'days', String(auditDays))]),
   ].toSorted()
 }

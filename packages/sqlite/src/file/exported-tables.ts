@@ -63,6 +63,7 @@ const TABLES: readonly TableSpec[] = [
   { name: 'consolidation_spend', order: ['day'] },
   { name: 'webhooks', order: ['id'] },
   { name: 'webhook_deliveries', order: ['id'] },
+  { name: 'hook_deliveries', order: ['id'] },
   { name: 'files', order: ['id'] },
   { name: 'file_holders', order: ['file_id', 'session_id'] },
   { name: 'run_files', order: ['run_id', 'file_id'] },

@@ -14,6 +14,7 @@ const FREEING_WRITES: ReadonlySet<WriteType> = new Set<WriteType>([
   'fire.prune',
   'lane.prune',
   'delivery.prune',
+  'hook-delivery.prune',
   'webhook.delete',
   'file.delete',
   'file.prune',

@@ -32,6 +32,7 @@ import { chats } from './0031-chats.ts'
 import { subjectRevocations } from './0032-subject-revocations.ts'
 import { resultFiles } from './0033-result-files.ts'
 import { subjects } from './0034-subjects.ts'
+import { hookDeliveries } from './0035-hook-deliveries.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -70,4 +71,5 @@ export const MIGRATIONS: readonly Migration[] = [
   subjectRevocations,
   resultFiles,
   subjects,
+  hookDeliveries,
 ]

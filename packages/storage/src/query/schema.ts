@@ -5,6 +5,7 @@ import type { AuditHeadTable, AuditOutboxTable, AuditSourceTable, AuditTable } f
 import type { ChatRow } from '../chats/chat-row.ts'
 import type { EmissionRow } from '../events/emission-row.ts'
 import type { FileHolderRow, FileRow, RunFileRow } from '../files/file-row.ts'
+import type { HookDeliveryRow } from '../hooks/hook-delivery-row.ts'
 import type { IdempotencyRow } from '../keys/idempotency-row.ts'
 import type { McpServerRow } from '../mcp/mcp-server-row.ts'
 import type { BlockRow } from '../memory/block-row.ts'
@@ -62,6 +63,7 @@ export interface Schema {
   readonly extractions: { readonly session_id: string; readonly through_seq: number }
   readonly webhooks: WebhookRow
   readonly webhook_deliveries: DeliveryRow
+  readonly hook_deliveries: HookDeliveryRow
   readonly files: FileRow
   readonly file_holders: FileHolderRow
   readonly run_files: RunFileRow

@@ -7,6 +7,7 @@ export interface FireRow {
   readonly cause: FireRecord['cause']
   readonly status: FireStatus
   readonly input: string | null
+  readonly session_id: string | null
   readonly fired_at: number | null
   readonly run_id: string | null
   readonly reason: string | null
@@ -20,6 +21,7 @@ export const FIRE_COLUMNS = [
   'cause',
   'status',
   'input',
+  'session_id',
   'fired_at',
   'run_id',
   'reason',
@@ -33,6 +35,7 @@ export const toFireRow = (fire: FireRecord): FireRow => ({
   cause: fire.cause,
   status: fire.status,
   input: fire.input ?? null,
+  session_id: fire.sessionId ?? null,
   fired_at: fire.firedAt ?? null,
   run_id: fire.runId ?? null,
   reason: fire.reason ?? null,
@@ -47,6 +50,7 @@ export const toFire = (row: FireRow): FireRecord => ({
   status: row.status,
   input: (row.input ?? undefined) as JsonText | undefined,
   firedAt: (row.fired_at ?? undefined) as EpochMs | undefined,
+  sessionId: row.session_id ?? undefined,
   runId: row.run_id ?? undefined,
   reason: row.reason ?? undefined,
   createdAt: row.created_at as EpochMs,

@@ -4,7 +4,7 @@ import type { TriggerKind } from '@perdure/protocol'
 export interface TriggerRow {
   readonly id: string
   readonly kind: TriggerKind
-  readonly event: string | null
+  readonly event: string | null // of the kind webhook: the hook
   readonly is_active: 0 | 1 // enabled and not orphaned
   readonly due_at: number | null
   readonly last_fire_id: string | null
@@ -33,7 +33,7 @@ export function toTriggerRow(trigger: TriggerRecord): TriggerRow {
   return {
     id,
     kind,
-    event: event ?? null,
+    event: (kind === 'webhook' ? trigger.hook : event) ?? null,
     is_active: trigger.enabled && trigger.orphanedAt === undefined ? 1 : 0,
     due_at: dueAt ?? null,
     last_fire_id: lastFireId ?? null,
@@ -48,7 +48,7 @@ export const toTrigger = (row: TriggerRow): TriggerRecord => ({
   ...JSON.parse(row.definition),
   id: row.id,
   kind: row.kind,
-  event: row.event ?? undefined,
+  event: row.kind === 'webhook' ? undefined : (row.event ?? undefined),
   dueAt: (row.due_at ?? undefined) as EpochMs | undefined,
   lastFireId: row.last_fire_id ?? undefined,
   lastStatus: row.last_status ?? undefined,

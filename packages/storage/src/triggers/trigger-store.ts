@@ -43,6 +43,17 @@ export function* triggersOfEvent(
   return takeWithinPage(rows, limit, rowBytes).items.map(toTrigger)
 }
 
+export interface HookTriggers {
+  readonly hook: string
+  readonly after?: string | undefined
+  readonly limit: number
+}
+
+export function* triggersOfHook(db: Db, { hook, after = '', limit }: HookTriggers): Program<readonly TriggerRecord[]> {
+  const rows = yield* db.each(TRIGGER_QUERIES.ofHook, { event: hook, after, limit })
+  return takeWithinPage(rows, limit, rowBytes).items.map(toTrigger)
+}
+
 export function* triggerOverview(db: Db): Program<TriggerOverview> {
   const { active, total } = (yield* db.get(COUNTS, {})) ?? { active: 0, total: 0 }
   const nextDueAt = (yield* db.get(TRIGGER_QUERIES.nextDue, {}))?.due_at as EpochMs | undefined
@@ -89,6 +100,19 @@ const COUNTS = compile<object, { active: number; total: number }>(() =>
 const callerRuns = from.selectFrom('runs').where('trigger_id', 'is', null).where('parent_run_id', 'is', null)
 const IS_BUSY = sql<boolean>`(status = 'queued' or status = 'running')`
 
+/** The active triggers of a kind that one event, or the deliveries of one hook, fire. */
+const activeOf = (kind: 'event' | 'webhook') =>
+  compile<{ event: string; after: string; limit: number }, TriggerRow>((param) =>
+    from
+      .selectFrom('triggers')
+      .selectAll()
+      .where('event', '=', param('event'))
+      .where(sql<boolean>`is_active = 1 and kind = ${sql.lit(kind)}`)
+      .where('id', '>', param('after'))
+      .orderBy('id')
+      .limit(param('limit')),
+  )
+
 /** The queries of the trigger daemon; each uses an index. */
 export const TRIGGER_QUERIES = {
   due: compile<{ now: number; limit: number }, TriggerRow>((param) =>
@@ -108,16 +132,8 @@ export const TRIGGER_QUERIES = {
       .orderBy('due_at')
       .limit((eb) => eb.lit(1)),
   ),
-  ofEvent: compile<{ event: string; after: string; limit: number }, TriggerRow>((param) =>
-    from
-      .selectFrom('triggers')
-      .selectAll()
-      .where('event', '=', param('event'))
-      .where(sql<boolean>`is_active = 1 and kind = 'event'`)
-      .where('id', '>', param('after'))
-      .orderBy('id')
-      .limit(param('limit')),
-  ),
+  ofEvent: activeOf('event'),
+  ofHook: activeOf('webhook'),
   busy: compile<object, object>((_, { rowId }) =>
     callerRuns
       .select(rowId)

@@ -9,6 +9,7 @@ import { pagedListCases } from './paged-list.contract.ts'
 const OPTIONALS: Optionals<FireRecord> = {
   input: toJsonText({ order: 7, name: 'Grüße 🚢' }),
   firedAt: at(1),
+  sessionId: 'C42-1700000000',
   runId: 'run_1',
   reason: 'agent-busy: "wait"\n',
 }

@@ -13,6 +13,7 @@ import { factStoreCases } from './fact-store.contract.ts'
 import { factUpkeepCases } from './fact-upkeep.contract.ts'
 import { fileStoreCases } from './file-store.contract.ts'
 import { fireStoreCases } from './fire-store.contract.ts'
+import { hookDeliveryStoreCases } from './hook-delivery-store.contract.ts'
 import { idempotencyStoreCases } from './idempotency-store.contract.ts'
 import { jobQueueCases } from './job-queue.contract.ts'
 import { laneStoreCases } from './lane-store.contract.ts'
@@ -99,6 +100,7 @@ export const STORAGE_SUITES: readonly ContractSuite[] = [
   { port: 'ConsolidationStore', cases: consolidationStoreCases },
   { port: 'WebhookStore', cases: webhookStoreCases },
   { port: 'DeliveryStore', cases: deliveryStoreCases },
+  { port: 'HookDeliveryStore', cases: hookDeliveryStoreCases },
   { port: 'FileStore', cases: fileStoreCases },
   { port: 'Storage', cases: storageCases },
 ]

@@ -12,6 +12,7 @@ const OPTIONALS: Optionals<TriggerRecord> = {
   intervalMs: 60_000,
   idleMs: 5_000,
   event: 'order.paid',
+  hook: 'github',
   expiresAt: at(1),
   declared: toJsonText({ id: 'Grüße 🚢' }),
   undeclaredAt: at(2),
@@ -183,6 +184,27 @@ const readCases: readonly ContractCase[] = [
 
       expect(idsOf(await storage.triggers.listByEvent(event, { limit: 10 }))).toEqual(['a', 'b'])
       expect(await storage.triggers.listByEvent('nothing', { limit: 10 })).toEqual([])
+    },
+  },
+  {
+    title: 'lists the enabled, non-orphaned triggers of a hook, from the first id behind `after`',
+    async run(storage) {
+      const of = { kind: 'webhook', event: undefined, hook: 'shop' } as const
+      await insert(
+        storage,
+        aTrigger({ ...of, id: 'b' }),
+        aTrigger({ ...of, id: 'a' }),
+        aTrigger({ ...of, id: 'off', enabled: false }),
+        aTrigger({ ...of, id: 'orphan', orphanedAt: at(0) }),
+        aTrigger({ ...of, id: 'other', hook: 'shop-2' }),
+        aTrigger({ id: 'event', event: 'shop' }),
+      )
+
+      expect(await storage.triggers.find('a')).toEqual(aTrigger({ ...of, id: 'a' }))
+      expect(idsOf(await storage.triggers.listByHook('shop', { limit: 10 }))).toEqual(['a', 'b'])
+      expect(idsOf(await storage.triggers.listByHook('shop', { after: 'a', limit: 10 }))).toEqual(['b'])
+      expect(idsOf(await storage.triggers.listByHook('shop', { limit: 1 }))).toEqual(['a'])
+      expect(idsOf(await storage.triggers.listByEvent('shop', { limit: 10 }))).toEqual(['event'])
     },
   },
   {

@@ -1,9 +1,13 @@
 import type { Conflict, Storage, Write } from '@perdure/ports'
 import { aDelivery, aWebhook } from '../webhook-builders.ts'
 import { commit } from './commits.ts'
+import { HOOK_CHANGES, HOOK_CONFLICTS, HOOK_SEED, hookSnapshot } from './hook-atomicity.ts'
 import { at } from './optional-fields.ts'
 
-type TypesOf<W extends { readonly type: string }> = Extract<W['type'], `webhook.${string}` | `delivery.${string}`>
+type TypesOf<W extends { readonly type: string }> = Extract<
+  W['type'],
+  `webhook.${string}` | `delivery.${string}` | `hook-delivery.${string}`
+>
 
 const DELIVERIES = ['claimed', 'due', 'dead', 'old'].map((id, index) =>
   aDelivery({ id, position: index + 1, status: id === 'dead' ? 'dead' : id === 'old' ? 'delivered' : 'pending' }),
@@ -17,6 +21,7 @@ export const seedWebhooks = (storage: Storage) =>
     { type: 'webhook.insert', webhook: aWebhook({ id: 'other' }) },
     ...DELIVERIES.map((delivery) => ({ type: 'delivery.insert', delivery }) as const),
     { ...CLAIM, id: 'claimed' },
+    ...HOOK_SEED,
   )
 
 /** One write of every type. In this order, each succeeds after the seed and has a visible effect. */
@@ -35,6 +40,7 @@ export const WEBHOOK_CHANGES: { readonly [T in TypesOf<Write>]: Extract<Write, {
   'delivery.release': { type: 'delivery.release', now: at(1) },
   'delivery.prune': { type: 'delivery.prune', before: at(1), limit: 9 },
   'webhook.delete': { type: 'webhook.delete', id: 'hook' },
+  ...HOOK_CHANGES,
 }
 
 /** One write of every type that can conflict. Each conflicts after the seed, with or without the changes in between. */
@@ -45,11 +51,14 @@ export const WEBHOOK_CONFLICTS: { readonly [T in TypesOf<Conflict>]: Extract<Wri
   'delivery.claim': { ...CLAIM, id: 'unknown' },
   'delivery.change': { ...WEBHOOK_CHANGES['delivery.change'], id: 'unknown' },
   'delivery.redeliver': { type: 'delivery.redeliver', id: 'unknown', now: at(1) },
+  ...HOOK_CONFLICTS,
 }
 
 /** Everything that the ports return about the rows that the seed and the changes touch. */
-export async function webhookSnapshot({ webhooks, deliveries }: Storage) {
+export async function webhookSnapshot(storage: Storage) {
+  const { webhooks, deliveries } = storage
   return {
+    ...(await hookSnapshot(storage)),
     webhooks: await webhooks.list(),
     deliveries: await deliveries.list({ webhookId: 'hook' }, { limit: 200, order: 'asc' }),
     deliveryCounts: await deliveries.counts(),

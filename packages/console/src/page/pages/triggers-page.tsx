@@ -18,6 +18,7 @@ const RULE_TEXTS: Readonly<Record<Trigger['kind'], (trigger: Trigger) => string>
   interval: ({ intervalMs }) => `every ${(intervalMs ?? 0) / 1_000} s`,
   idle: ({ idleMs }) => `after ${(idleMs ?? 0) / 1_000} s without activity`,
   event: ({ event }) => `on the event ${event}`,
+  webhook: ({ hook }) => `on each delivery of the hook ${hook}`,
 }
 
 const ruleText = (trigger: Trigger): string => RULE_TEXTS[trigger.kind](trigger)

@@ -4,7 +4,7 @@ import type { CronSchedule, EpochMs, TriggerRecord } from '@perdure/ports'
  * The fields that determine when a trigger fires. If code changes one of these fields, the schedule of the trigger
  * starts over.
  */
-export const TRIGGER_RULE_FIELDS = ['kind', 'cron', 'timezone', 'intervalMs', 'idleMs', 'event'] as const
+export const TRIGGER_RULE_FIELDS = ['kind', 'cron', 'timezone', 'intervalMs', 'idleMs', 'event', 'hook'] as const
 
 export type TriggerRule = Pick<TriggerRecord, (typeof TRIGGER_RULE_FIELDS)[number]>
 
@@ -12,7 +12,7 @@ export type TriggerRule = Pick<TriggerRecord, (typeof TRIGGER_RULE_FIELDS)[numbe
 export interface TriggerKindSpec {
   /**
    * What determines the occurrences. `clock`: the trigger alone. `activity`: the last activity of runs. `event`: named
-   * events, so that no occurrence is known in advance.
+   * events or deliveries, so that no occurrence is known in advance.
    */
   readonly source: 'clock' | 'activity' | 'event'
   /**

@@ -4,9 +4,10 @@ import { event } from './event.ts'
 import { idle } from './idle.ts'
 import { interval } from './interval.ts'
 import type { TriggerKindSpec } from './trigger-kind.ts'
+import { webhook } from './webhook.ts'
 
 /** The specification of each kind of trigger; the type requires an entry for every kind. */
-const TRIGGER_KINDS: Readonly<Record<TriggerKind, TriggerKindSpec>> = { cron, interval, idle, event }
+const TRIGGER_KINDS: Readonly<Record<TriggerKind, TriggerKindSpec>> = { cron, interval, idle, event, webhook }
 
 /** The specification of the kind of a trigger. */
 export const kindOf = ({ kind }: { readonly kind: TriggerKind }): TriggerKindSpec => TRIGGER_KINDS[kind]

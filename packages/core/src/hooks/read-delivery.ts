@@ -1,0 +1,97 @@
+import { fromJsonText, type HookDeliveryRecord, type JsonText, parseStrictJson, toJsonText } from '@perdure/ports'
+import type { IncomingDelivery } from '@perdure/protocol'
+import { checkEventName } from '../durable/event-name.ts'
+import type { Hook } from './hook.ts'
+
+/** What a delivery is to start, or why it starts nothing. */
+export type HookIntent =
+  | {
+      readonly kind: 'start'
+      readonly payload: JsonText
+      readonly sessionId?: string | undefined
+      /** The events to emit: that of the hook and, with a key, that of the key. */
+      readonly events: readonly string[]
+    }
+  | { readonly kind: 'ignored' | 'dead'; readonly reason: string }
+
+type Received = Pick<HookDeliveryRecord, 'hookId' | 'deliveryId' | 'headers' | 'body' | 'createdAt'>
+
+/**
+ * Calls the functions of the hook with the delivery. Never rejects: a function that throws, and a result that cannot be
+ * used, make the delivery dead.
+ */
+export async function readDelivery({ to }: Pick<Hook, 'to'>, received: Received): Promise<HookIntent> {
+  let step = 'the body'
+  try {
+    const delivery = parse(received)
+    step = 'input'
+    const payload = to?.input === undefined ? delivery.body : await to.input(delivery)
+    if (payload === undefined) return { kind: 'ignored', reason: 'input returned undefined' }
+    const text = toJsonText(payload)
+    if (to !== undefined && 'event' in to) {
+      step = 'key'
+      return { kind: 'start', payload: text, events: eventsOf(to, delivery) }
+    }
+    step = 'sessionId'
+    return { kind: 'start', payload: text, sessionId: sessionOf(to?.sessionId, delivery), events: [] }
+  } catch (error) {
+    return { kind: 'dead', reason: `${step}: ${messageOf(error)}`.slice(0, MAX_REASON_LENGTH) }
+  }
+}
+
+const MAX_REASON_LENGTH = 1_000
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+function parse({ hookId, deliveryId, headers, body, createdAt }: Received): IncomingDelivery {
+  const text = String(fromJsonText(body))
+  const known = fromJsonText(headers) as IncomingDelivery['headers']
+  const receivedAt = new Date(createdAt)
+  return { hookId, deliveryId, headers: known, text, body: parseBody(text, known['content-type'] ?? ''), receivedAt }
+}
+
+const JSON_TYPE = /^\s*(?:application|text)\/(?:[\w.-]+\+)?json\b/i
+const FORM_TYPE = /^\s*application\/x-www-form-urlencoded\b/i
+
+function parseBody(text: string, mediaType: string): unknown {
+  if (JSON_TYPE.test(mediaType)) return parseJson(text)
+  if (!FORM_TYPE.test(mediaType)) return text
+  const fields = [...new URLSearchParams(text)]
+  const [only] = fields
+  // Slack and GitHub send JSON as the only field of a form.
+  if (fields.length === 1 && only?.[0] === 'payload') return parseJson(only[1])
+  return Object.fromEntries(fields)
+}
+
+const parseJson = (text: string): unknown => parseStrictJson(new TextEncoder().encode(text))
+
+type EventTarget = Extract<NonNullable<Hook['to']>, { readonly event: string }>
+
+function eventsOf({ event, key }: EventTarget, delivery: IncomingDelivery): readonly string[] {
+  const value = typeof key === 'function' ? key(delivery) : key === undefined ? undefined : memberAt(delivery.body, key)
+  if (value === undefined || value === null) return [event]
+  if (typeof value !== 'string' && typeof value !== 'number') throw new Error('the key is not a text or a number')
+  const keyed = `${event}.${value}`
+  checkEventName(keyed)
+  return [event, keyed]
+}
+
+const memberAt = (body: unknown, path: string): unknown =>
+  path
+    .split('.')
+    .reduce<unknown>(
+      (at, name) =>
+        typeof at === 'object' && at !== null && Object.hasOwn(at, name) ? Reflect.get(at, name) : undefined,
+      body,
+    )
+
+type SessionId = string | ((delivery: IncomingDelivery) => string | undefined) | undefined
+
+const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/
+
+function sessionOf(sessionId: SessionId, delivery: IncomingDelivery): string | undefined {
+  const value: unknown = typeof sessionId === 'function' ? sessionId(delivery) : sessionId
+  if (value === undefined) return undefined
+  if (typeof value === 'string' && SESSION_ID.test(value)) return value
+  throw new Error(`${JSON.stringify(value)} is not the id of a session: use at most 128 letters, digits, "_" or "-"`)
+}

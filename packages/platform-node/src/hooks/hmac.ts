@@ -1,0 +1,53 @@
+import type { HookVerifier } from '@perdure/ports'
+import type { HookHmac } from '@perdure/protocol'
+import { decodeAll, isSigned, missing, signatureOf, timeProblem, WRONG_SIGNATURE } from './hmac-signature.ts'
+import { DEFAULT_TOLERANCE_SECONDS } from './platform.ts'
+
+interface Placeholders {
+  readonly timestamp: string
+  readonly id: string
+  readonly body: string | Uint8Array
+}
+
+/** Verifies an HMAC that the configuration describes. */
+export function hmac(spec: HookHmac, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS): HookVerifier {
+  const { header: name, algorithm, encoding, prefix, payload, timestampHeader, timestampUnit, idHeader } = spec
+  const unitMs = timestampUnit === 'seconds' ? 1_000 : 1
+  const keyOf = (secret: string) => Buffer.from(secret, spec.secretEncoding)
+  const parts = payload.split(/(\{body\}|\{timestamp\}|\{id\})/).filter((part) => part !== '')
+  const contentOf = ({ timestamp, id, body }: Placeholders) => {
+    const values: Readonly<Record<string, string | Uint8Array>> = {
+      '{timestamp}': timestamp,
+      '{id}': id,
+      '{body}': body,
+    }
+    return { algorithm, pieces: parts.map((part) => values[part] ?? part) }
+  }
+
+  return {
+    headers: [idHeader, timestampHeader].filter((header) => header !== undefined),
+    async verify({ header, body, secrets, now }) {
+      const absent = [name, timestampHeader, idHeader].find(
+        (wanted) => wanted !== undefined && header(wanted) === undefined,
+      )
+      if (absent !== undefined) return missing(absent)
+      const textOf = (wanted: string | undefined) => (wanted === undefined ? '' : (header(wanted) ?? ''))
+      const [signature, timestamp, id] = [textOf(name), textOf(timestampHeader), textOf(idHeader)]
+      const given = signature.startsWith(prefix) ? [signature.slice(prefix.length)] : []
+      const content = contentOf({ timestamp, id, body })
+      if (!isSigned(content, secrets.map(keyOf), decodeAll(given, encoding))) return WRONG_SIGNATURE
+      const problem =
+        timestampHeader === undefined ? undefined : timeProblem(timestamp, { now, toleranceSeconds, unitMs })
+      return problem ?? { kind: 'verified', deliveryId: id || undefined }
+    },
+    sign({ deliveryId, body, now }, secret) {
+      const timestamp = String(Math.floor(now / unitMs))
+      const content = contentOf({ timestamp, id: deliveryId, body })
+      return {
+        ...(timestampHeader === undefined ? {} : { [timestampHeader]: timestamp }),
+        ...(idHeader === undefined ? {} : { [idHeader]: deliveryId }),
+        [name]: `${prefix}${signatureOf(content, keyOf(secret), encoding)}`,
+      }
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import type { EpochMs } from './clock.ts'
+import type { JsonText } from './json-text.ts'
+import type { Page, PageQuery } from './page.ts'
+
+/**
+ * `accepted`: what it starts was committed with it. `ignored`: there was nothing to start. `dead`: it could not be
+ * handled; it is kept until it is replayed or removed.
+ */
+export type HookDeliveryStatus = 'accepted' | 'ignored' | 'dead'
+
+/** What a delivery caused. */
+export interface HookOutcome {
+  readonly status: HookDeliveryStatus
+  readonly reason?: string | undefined // why it is ignored or dead
+  readonly event?: string | undefined // name of the event that it emitted
+  readonly fireIds: readonly string[] // fires of triggers, not those of the event
+  readonly handledAt: EpochMs
+}
+
+/** A verified request of another service to a hook of this server. Unlike a `DeliveryRecord`, it was received, not sent. */
+export interface HookDeliveryRecord extends HookOutcome {
+  readonly id: string
+  readonly hookId: string
+  /** The id that the sender gave the delivery. The sender repeats a delivery under the same id. */
+  readonly deliveryId: string
+  readonly headers: JsonText // the stored headers, by their name in lower case
+  readonly body: JsonText // the text of the body, as a JSON string
+  readonly replays: number // how often it was handled again
+  readonly createdAt: EpochMs
+}
+
+/** Port. Reads what hooks have received; every write goes through `UnitOfWork`. Must pass `hookDeliveryStoreContract`. */
+export interface HookDeliveryStore {
+  find(id: string): Promise<HookDeliveryRecord | undefined>
+  /** Finds the delivery that a hook received under this id of the sender. */
+  findReceived(hookId: string, deliveryId: string): Promise<HookDeliveryRecord | undefined>
+  /** Lists the deliveries of a hook, optionally with one status, ordered by creation (ties by id). */
+  list(
+    filter: { readonly hookId: string; readonly status?: HookDeliveryStatus | undefined },
+    page: PageQuery,
+  ): Promise<Page<HookDeliveryRecord>>
+}

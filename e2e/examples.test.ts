@@ -222,6 +222,23 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
     await passesItsTests(cwd)
   },
 
+  async 'support-evals'() {
+    const { cwd } = copyExample('support-evals')
+    const evaluate = (...args: readonly string[]) =>
+      promisify(execFile)(join(EXAMPLES, 'support-evals/node_modules/.bin/perdure'), ['eval', '--json', ...args], {
+        ...{ cwd, env: { ...process.env, PROMPT: args.includes('--against') ? 'wrong' : 'right' } },
+      })
+
+    const right = JSON.parse((await evaluate()).stdout)
+    expect(right).toMatchObject({ ok: true, planned: 21, made: 21 })
+
+    const wrong = await evaluate('--against', 'eval-results.ndjson').catch((error) => error)
+    expect(wrong.code).toBe(5)
+    const [, refunds] = JSON.parse(wrong.stdout).evals
+    expect(refunds).toMatchObject({ name: 'refunds', ok: false, passed: 14, trials: 20 })
+    expect(JSON.parse(wrong.stdout).compared[0]).toMatchObject({ name: 'refunds', verdict: 'worse' })
+  },
+
   hono: () => mounted('hono'),
   express: () => mounted('express'),
   fastify: () => mounted('fastify'),

@@ -33,9 +33,10 @@ module.exports = {
       'client',
       'console',
     ],
+    evals: ['protocol', 'core', 'server-app'],
     'create-perdure': [],
-    cli: ['protocol', 'ports', 'core', 'sqlite', 'platform-node', 'server-app', 'client', 'create-perdure'],
-    perdure: ['protocol', 'ports', 'core', 'server-app', 'client', 'ai-sdk', 'cli'],
+    cli: ['protocol', 'ports', 'core', 'sqlite', 'platform-node', 'server-app', 'client', 'evals', 'create-perdure'],
+    perdure: ['protocol', 'ports', 'core', 'server-app', 'client', 'ai-sdk', 'evals', 'cli'],
   },
 
   // The folders of packages/core/src, from top to bottom. A folder may import only folders of the tiers below its own.
@@ -46,7 +47,7 @@ module.exports = {
     ['engine'],
     ['retention', 'targets'],
     ['consolidator', 'sessions'],
-    ['approvals', 'files', 'mcp', 'memory', 'nodes', 'skills', 'webhooks'],
+    ['approvals', 'files', 'mcp', 'memory', 'nodes', 'recording', 'skills', 'webhooks'],
     ['durable'],
     ['console', 'providers', 'replay', 'tracing'],
     ['commit', 'runs'],

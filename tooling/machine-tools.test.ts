@@ -25,6 +25,7 @@ const GIVEN: Readonly<Record<string, readonly string[]>> = {
   'apps/cli/src/dev/dev-server.test.ts': ['fileURLToPath'],
   'apps/cli/src/manifest/manifest.test.ts': ["['bash'"],
   'e2e/deploy.test.ts': ['file'],
+  'e2e/examples.test.ts': ["join(EXAMPLES, 'support-evals/node_modules/.bin/perdure')"],
   'e2e/guide-tools.ts': ["['bash'"],
   'e2e/guides.test.ts': ["['curl'"],
   'e2e/perdure-process.ts': ['command'],

@@ -29,6 +29,7 @@ import { requeueAllParked } from './engine/park-run.ts'
 import { createEditMessage, createWithdrawMessage } from './engine/queued-message.ts'
 import { createRecoverDeparted } from './engine/recover-departed.ts'
 import { lineUpRuns, recoverRuns } from './engine/recover-runs.ts'
+import { type ReplayFilter, replayRuns } from './engine/replay-runs.ts'
 import { restoreLanes } from './engine/restore-lanes.ts'
 import { createResumeRun } from './engine/resume-run.ts'
 import { createResumeSuspended } from './engine/resume-suspended.ts'
@@ -209,6 +210,8 @@ export function createEngine(given: EngineParts) {
     executingRunIds: () => executingRunIds(runner),
     /** Replays all open runs against the registered code, without executing or writing anything. */
     checkRuns: () => checkRuns(deps),
+    /** Replays ended runs against the registered code, without executing or writing anything. */
+    replayRuns: (filter: ReplayFilter) => replayRuns(deps, filter),
     forkThread: (request: ForkRequest) => forkThread({ ...deps, threads, relaunch }, request),
     /** Recovers the runs of the previous process. Call it before the listener binds and before `start`. */
     async recover() {

@@ -1,6 +1,19 @@
+export {
+  type DivergenceOptions,
+  type OnDivergence,
+  type RecordedModel,
+  type RecordedModelOptions,
+  type RecordedToolsOptions,
+  type RecordingSource,
+  type RunDivergence,
+  type RunWithEvents,
+  recordedModel,
+  recordedTools,
+} from '@perdure/ai-sdk/testing'
 export type { ApprovalResource, RunRequestBody, RunResource, SubmittedDecision } from '@perdure/core'
 export {
   type AnyChatMessage,
+  type ChatRun,
   type CrashPoint,
   type MessageOf,
   type OpenChatOptions,

@@ -1,4 +1,4 @@
-import type { AgentRegistration, CheckedRun, WorkflowRegistration } from '@perdure/core'
+import type { AgentRegistration, CheckedRun, ReplayedRun, ReplayFilter, WorkflowRegistration } from '@perdure/core'
 import type { EmbeddedServer } from './embedding/entry.ts'
 
 export interface Listening {
@@ -25,6 +25,13 @@ export interface PerdureServer extends EmbeddedServer {
    * @throws StartError
    */
   checkRuns(): AsyncGenerator<CheckedRun, void, void>
+  /**
+   * Replays the ended runs of the storage against the registered code, and names the first difference of each. Like
+   * `checkRuns`, it writes nothing, executes no durable call, and asks no model.
+   *
+   * @throws StartError
+   */
+  replayRuns(filter?: ReplayFilter): AsyncGenerator<ReplayedRun, void, void>
   /**
    * Resolves once the server answers requests. A failed start closes everything it opened. With `listen: false`, the
    * server opens no port, and only the embedding program can call it, through `fetch`, `upgrade` and `client`.

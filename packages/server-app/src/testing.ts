@@ -1,3 +1,4 @@
+export type { ChatRun } from './testing/chat-runs.ts'
 export type { CrashPoint } from './testing/crash-points.ts'
 export {
   type AnyChatMessage,

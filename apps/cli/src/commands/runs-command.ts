@@ -96,11 +96,3 @@ export async function runsResumeCommand(call: Call, { run, payload }: RunFlags &
   const read = await readInput(call.terminal, 'payload', payload)
   showOutcome(call, await call.client().runs.resume(run, read === undefined ? {} : { payload: read }))
 }
-
-export async function runsExportCommand(call: Call, { run: id }: RunFlags): Promise<void> {
-  const { runs } = call.client()
-  const run = await runs.get(id)
-  const events = await runs.events(id, { limit: 200 }).all()
-  const document = { run, events }
-  call.out.document(document, () => `${JSON.stringify(document, undefined, 2)}\n`)
-}

@@ -7,6 +7,7 @@ import type { CommandSpec } from './command-spec.ts'
 import { configCommands } from './config-commands.ts'
 import { contextCommands } from './context-commands.ts'
 import { deployCommands } from './deploy-commands.ts'
+import { evalCommands } from './eval-commands.ts'
 import { helpCommands } from './help-commands.ts'
 import { hookCommands } from './hook-commands.ts'
 import { loadCommands } from './load-commands.ts'
@@ -31,6 +32,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...storageCommands,
   ...deployCommands,
   ...agentCommands,
+  ...evalCommands,
   ...runCommands,
   ...sessionCommands,
   ...chatCommands,

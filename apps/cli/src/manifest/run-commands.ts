@@ -171,11 +171,34 @@ export const runCommands: readonly CommandSpec[] = [
   },
   {
     path: 'runs export',
-    summary: 'write a run and all its events as one JSON document',
-    ...READS,
+    summary:
+      'write a run and all its events as one JSON document, or with --fixture as a recording for tests and evals',
+    target: 'server',
     arguments: [ID],
-    examples: ['perdure runs export run_01KX3FJ9M8 > run.json', 'perdure runs export run_01KX3FJ9M8 --json=events'],
-    schema: v.object({ run: Run, events: v.array(EventEnvelope) }),
-    load: async () => (await import('../commands/runs-command.ts')).runsExportCommand,
+    flags: [
+      {
+        name: 'fixture',
+        type: 'boolean',
+        note: 'write a recording: input, answers of models, tools, decisions; secrets are redacted',
+      },
+      {
+        name: 'others',
+        type: 'boolean',
+        note: 'with --fixture: also write the content of a run of another owner; needs traces:read:sanitized; recorded in the audit chain',
+      },
+      {
+        name: 'raw',
+        type: 'boolean',
+        note: 'with --fixture: keep secrets; needs traces:read:raw; recorded in the audit chain',
+      },
+    ],
+    exits: CHANGING,
+    output: 'document',
+    examples: [
+      'perdure runs export run_01KX3FJ9M8 > run.json',
+      'perdure runs export last --fixture > fixtures/refund.json',
+    ],
+    schema: v.union([v.object({ run: Run, events: v.array(EventEnvelope) }), v.looseObject({ format: v.string() })]),
+    load: async () => (await import('../commands/runs-export-command.ts')).runsExportCommand,
   },
 ]

@@ -1,4 +1,4 @@
-import type { StepOptions } from '@perdure/core'
+import { describeRequest, type StepOptions } from '@perdure/core'
 import { withMissingFiles } from '../agents/linked-files.ts'
 import type { FindRun, Run } from '../run.ts'
 import type { ToolDeclarations } from '../tools/declaration.ts'
@@ -60,8 +60,11 @@ interface Given {
 /** The name of the steps. */
 const STEP = 'model'
 
-const stepOptions = ({ model, settings: { timeoutMs } }: Given, { prompt }: CallOptions): StepOptions => ({
-  model: { provider: model.provider, model: model.modelId, input: prompt },
+const stepOptions = ({ model, settings: { timeoutMs } }: Given, call: CallOptions): StepOptions => ({
+  model: {
+    ...{ provider: model.provider, model: model.modelId, input: call.prompt },
+    request: describeRequest(model, call),
+  },
   ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
 })
 

@@ -14,6 +14,7 @@ export type ScriptedAnswer = string | ScriptedPart | readonly ScriptedPart[]
 
 type Chunk = Readonly<Record<string, unknown>>
 
+/** What a model of the SDK answers. */
 export interface Answer {
   /** As `doGenerate` returns it. */
   readonly content: readonly Chunk[]
@@ -50,7 +51,7 @@ const piecesOf = (answer: ScriptedAnswer): readonly ScriptedPart[] => {
   return Array.isArray(answer) ? answer : [answer as ScriptedPart]
 }
 
-interface Chunks {
+export interface Chunks {
   readonly whole: Chunk
   readonly streamed: readonly Chunk[]
 }
@@ -58,7 +59,8 @@ interface Chunks {
 function chunksOf(piece: ScriptedPart, { turn, index }: { readonly turn: number; readonly index: number }): Chunks {
   if ('text' in piece) return blockOf('text', piece.text, index)
   if ('reasoning' in piece) return blockOf('reasoning', piece.reasoning, index)
-  if ('toolName' in piece) return toolOf(piece, piece.toolCallId ?? `call-${turn + 1}-${index + 1}`)
+  if ('toolName' in piece)
+    return toolOf({ ...piece, input: JSON.stringify(piece.input) }, piece.toolCallId ?? `call-${turn + 1}-${index + 1}`)
   const whole =
     'url' in piece
       ? { type: 'source', sourceType: 'url', id: `source-${turn + 1}-${index + 1}`, ...piece }
@@ -66,18 +68,18 @@ function chunksOf(piece: ScriptedPart, { turn, index }: { readonly turn: number;
   return { whole, streamed: [whole] }
 }
 
-function blockOf(type: 'text' | 'reasoning', text: string, index: number): Chunks {
+export function blockOf(type: 'text' | 'reasoning', text: string, index: number): Chunks {
   const id = String(index + 1)
   const deltas = wordsIn(text).map((delta) => ({ type: `${type}-delta`, id, delta }))
   return { whole: { type, text }, streamed: [{ type: `${type}-start`, id }, ...deltas, { type: `${type}-end`, id }] }
 }
 
-function toolOf(
-  { toolName, input: given }: { readonly toolName: string; readonly input: unknown },
+/** @param call its input as JSON */
+export function toolOf(
+  { toolName, input, ...rest }: { readonly toolName: string; readonly input: string; readonly providerExecuted?: true },
   id: string,
 ): Chunks {
-  const input = JSON.stringify(given)
-  const whole = { type: 'tool-call', toolCallId: id, toolName, input }
+  const whole = { type: 'tool-call', toolCallId: id, toolName, input, ...rest }
   const deltas = wordsIn(input).map((delta) => ({ type: 'tool-input-delta', id, delta }))
   return {
     whole,

@@ -1,6 +1,7 @@
 import type { Clock, Digest, IdGenerator, Nesting, RunRecord, Span, Timers } from '@perdure/ports'
 import type { Journal } from './journal.ts'
 import type { Ledger } from './ledger.ts'
+import type { ModelRequest } from './model-request.ts'
 import type { RequireTimers } from './require-timers.ts'
 import type { ResultFiles } from './result-files.ts'
 import type { Budget } from './run-budget.ts'
@@ -35,6 +36,8 @@ export interface CallScope {
   readonly recordContent?: boolean | undefined
   /** Called before a wait that a durable timer ends. */
   readonly requireTimers: RequireTimers
+  /** Called for each call of a model that a replay makes again. */
+  readonly onReplayed?: ((seq: number, request: ModelRequest) => void) | undefined
   /** Passes the due time of a call to the timer driver. */
   readonly onDue: (dueAt: number) => void
 }

@@ -30,6 +30,6 @@ export function checkStepOptions(fn: unknown, options: StepOptions): void {
     durationProblem('timeout', timeout, { min: 1 }),
     durationProblem('stallTimeout', stallTimeout, { min: 1 }),
     objectProblem('model', model),
-    membersProblem(model, ['provider', 'model', 'operation', 'input']),
+    membersProblem(model, ['provider', 'model', 'operation', 'input', 'request']),
   ])
 }

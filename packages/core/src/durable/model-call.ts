@@ -1,4 +1,5 @@
 import type { Duration } from '@perdure/protocol'
+import type { ModelRequest } from './model-request.ts'
 import type { TokenUsage } from './stream-part.ts'
 import type { UsageReport } from './usage-report.ts'
 
@@ -12,6 +13,8 @@ export interface ModelCall {
   readonly operation?: 'chat' | 'embeddings' | 'generate_content' | 'text_completion'
   /** The messages for the model. Spans contain them only with `tracing.recordContent`. */
   readonly input?: unknown
+  /** What the model is asked, as hashes. The event `step.start` has them, so that a later run can be compared. */
+  readonly request?: ModelRequest
 }
 
 /** What a model has answered. */

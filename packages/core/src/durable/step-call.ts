@@ -107,6 +107,8 @@ export async function callWork<T>(scope: CallScope, name: string, work: Work<T>)
     return execute<T>(scope, { seq, name, ...work, begin, counted })
   }
   if (recorded.status === 'completed' || recorded.status === 'failed') {
+    const request = work.options.model?.request
+    if (request !== undefined) scope.onReplayed?.(seq, request)
     return outcomeOf(await ledger.replay(recorded), work.lost)
   }
   const ready = await afterCrash(scope, recorded, work)
@@ -198,11 +200,11 @@ const mayOverlap = ({ kind, counted, options: { onCrash = 'retry', recoveries } 
 function execute<T>(scope: CallScope, execution: Execution): Promise<T> {
   return scope.ledger.busy(async () => {
     const { run, journal, clock } = scope
-    const { seq, name, begin, counted } = execution
+    const { seq, name, begin, counted, options } = execution
     const step = { seq, name, kind: 'step' } as const
     const begun = journal.record({
       writes: begin,
-      events: [stepEvent(run, 'step.start', { step, at: clock.now() })],
+      events: [stepEvent(run, 'step.start', { step, at: clock.now(), detail: { request: options.model?.request } })],
     })
     if (mayOverlap(execution)) return tryUntilSettled<T>(scope, execution, begun)
     try {

@@ -91,6 +91,16 @@ export const ApprovalEvent = v.object({
   replaces: v.optional(v.string()),
 })
 
+/** What a model was asked, as hashes. */
+const ModelRequest = v.object({
+  provider: v.string(),
+  model: v.string(),
+  tools: v.array(v.object({ name: v.string(), schema: v.string(), rest: v.string() })),
+  settings: v.string(),
+  messages: v.number(),
+  prompt: v.array(v.string()),
+})
+
 export const StepEvent = v.object({
   runId: v.string(),
   step: v.string(),
@@ -100,6 +110,7 @@ export const StepEvent = v.object({
   error: v.optional(RunError),
   willRetry: v.optional(v.boolean()),
   finishReason: v.optional(v.string()),
+  request: v.optional(ModelRequest),
 })
 
 export const CheckpointEvent = v.object({

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
-import type { CheckedRun } from '@perdure/core'
 import { openVitals } from '@perdure/platform-node'
 import { StartError, type Storage, type Tracer } from '@perdure/ports'
 import { openSqliteReader } from '@perdure/sqlite'
+import type { Composition } from '../compose/compose.ts'
+import type { PerdureServer } from '../perdure-server.ts'
 import type { Adapters, Platform } from './adapters.ts'
 import type { LifecycleParts } from './lifecycle-parts.ts'
 import { openBlobs } from './open-blobs.ts'
@@ -14,8 +15,19 @@ export interface CheckRunsParts extends LifecycleParts {
   readonly validate: () => Promise<{ readonly secrets: Secrets; readonly tracer: Tracer }>
 }
 
-/** Opens the storage for reading, beside a running server, and checks its open runs against the registered code. */
-export async function* checkRunsOf(parts: CheckRunsParts): AsyncGenerator<CheckedRun, void, void> {
+/** What a server that has not started can say about the runs in its storage. */
+export const storedRunsOf = (parts: CheckRunsParts): Pick<PerdureServer, 'checkRuns' | 'replayRuns'> => ({
+  checkRuns: () => readingRuns(parts, (engine) => engine.checkRuns()),
+  replayRuns: (filter = {}) => readingRuns(parts, (engine) => engine.replayRuns(filter)),
+})
+
+type Engine = Composition['engine']
+
+/** Opens the storage for reading, beside a running server. */
+async function* readingRuns<Item>(
+  parts: CheckRunsParts,
+  read: (engine: Engine) => AsyncGenerator<Item, void, void>,
+): AsyncGenerator<Item, void, void> {
   const { secrets, tracer } = await parts.validate()
   const storage = parts.given.storage ?? (await openReader(parts, secrets))
   const vitals = openVitals()
@@ -24,7 +36,7 @@ export async function* checkRunsOf(parts: CheckRunsParts): AsyncGenerator<Checke
     const blobs = await openBlobs(parts.config, { ...parts.platform, configDir: parts.configDir, secrets })
     const adapters: Adapters = { ...parts.platform, storage: readOnly(storage), blobs, tracer }
     const { engine } = compose({ ...parts, secrets, vitals, adapters, auditLocation: {}, cipher: undefined })
-    yield* engine.checkRuns()
+    yield* read(engine)
   } finally {
     vitals.close()
     if (parts.given.storage === undefined) await storage.close()

@@ -8,7 +8,7 @@ import type { Listener } from '../listener/listener.ts'
 import type { Listening, PerdureServer, Reachable } from '../perdure-server.ts'
 import { createPlatform, openTracer, sharedStoresOf } from './adapters.ts'
 import { type AuditLocation, openAuditLocation } from './audit-location.ts'
-import { checkRunsOf } from './check-runs.ts'
+import { storedRunsOf } from './check-runs.ts'
 import { affordableConnections, checkDescriptors, startErrorOf } from './connection-budget.ts'
 import { startExpirySweep } from './expiry-sweep.ts'
 import { interruptEarlierCalls } from './interrupt-earlier-calls.ts'
@@ -274,7 +274,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     async check() {
       await validate()
     },
-    checkRuns: () => checkRunsOf({ ...parts, platform, validate }),
+    ...storedRunsOf({ ...parts, platform, validate }),
     ...entry.embedded,
     start,
     async stop({ force = false } = {}) {

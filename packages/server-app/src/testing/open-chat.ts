@@ -3,6 +3,7 @@ import { type AgentRegistration, toCallerText } from '@perdure/core'
 import { EVERY_ROW } from '@perdure/ports'
 import type { Duration } from '@perdure/protocol'
 import { type ChatPage, openChatPage } from './chat-page.ts'
+import { type ChatRun, chatRuns } from './chat-runs.ts'
 import { type CrashableStorage, type CrashPoint, crashable } from './crash-points.ts'
 import type { RunAgentOptions } from './run-agent.ts'
 import { msOf, openWorld, type World, type WorldStores } from './world.ts'
@@ -76,6 +77,8 @@ export interface TestChat<Message = AnyChatMessage, ToolName extends string = st
    * before the point throws.
    */
   crash(point: CrashPoint): void
+  /** Reads the runs of the conversation so far, oldest first, with their events. */
+  runs(): Promise<readonly ChatRun[]>
 }
 
 type Sdk = Parameters<typeof openChatPage>[0]['sdk']
@@ -261,6 +264,7 @@ export async function openChat<const Agent extends AgentRegistration>(
       await catchUp()
     },
     crash: (point) => crash.arm(point),
+    runs: () => chatRuns(world),
   }
   return chat as TestChat<MessageOf<Agent>, ToolNameOf<Agent>>
 }

@@ -142,7 +142,8 @@ async function snapshotOf(world: World, runId: string): Promise<TestRun> {
 
 const WHOLE_PAGE = { limit: 200, order: 'asc' } as const
 
-async function eventsOf({ composition }: World, runId: string): Promise<TestRun['events']> {
+/** All events of a run, in order. */
+export async function eventsOf({ composition }: World, runId: string): Promise<TestRun['events']> {
   const events: TestRun['events'][number][] = []
   let cursor: string | undefined
   do {

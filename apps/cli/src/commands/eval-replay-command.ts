@@ -1,0 +1,72 @@
+import type { ReplayCause, ReplayedRun } from '@perdure/core'
+import { createServer } from '@perdure/server-app'
+import type { Call } from '../call.ts'
+import { usageError } from '../cli-error.ts'
+import { parseInstant } from '../duration.ts'
+import { EXIT_CODES } from '../exit-codes.ts'
+import { columnsText, oneLine } from '../output/columns.ts'
+import { configBesideDev } from '../server-access/config-beside-dev.ts'
+
+/** The runs with the same first difference. */
+interface CauseSummary {
+  readonly cause: ReplayCause
+  readonly runs: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly costUsd: number
+}
+
+const FILTERS: readonly string[] = ['since', 'agent', 'workflow']
+
+/** Replays recorded runs against the configuration on disk. Writes nothing, and asks no model. */
+export async function evalReplay(call: Call, filter: Readonly<Record<string, string>>): Promise<void> {
+  const unknown = Object.keys(filter).find((name) => !FILTERS.includes(name))
+  if (unknown !== undefined)
+    throw usageError(`--replay has no filter ${unknown}`, `filters: ${FILTERS.join(', ')}, such as since=7d`)
+  const { since, agent, workflow } = filter
+  const sinceMs = since === undefined ? undefined : Date.parse(parseInstant('replay since', since, Date.now()))
+  const loaded = await call.config()
+  const { agents, workflows, skills, mcpServers, adapters, embedder, consolidator, configDir } = loaded
+  const server = await createServer({
+    ...{ config: configBesideDev(loaded), agents, workflows, skills, mcpServers, consolidator, configDir, adapters },
+    ...(embedder === undefined ? {} : { embedder }),
+  })
+  const runs: ReplayedRun[] = []
+  for await (const run of server.replayRuns({ since: sinceMs as never, targetId: agent ?? workflow })) runs.push(run)
+  report(call, runs)
+}
+
+const isDifferent = ({ cause }: ReplayedRun): boolean => cause !== 'same' && cause !== 'unknown'
+
+function report({ out, finish }: Call, runs: readonly ReplayedRun[]): void {
+  const differences = runs.filter(({ cause }) => cause !== 'same').map(({ usage: _, ...run }) => run)
+  const ok = !runs.some(isDifferent)
+  const causes = [...Map.groupBy(runs, ({ cause }) => cause)].map(([cause, group]) => summaryOf(cause, group))
+  out.document({ ok, replayed: runs.length, causes, differences }, (paint) => {
+    const table = columnsText(
+      causes,
+      [
+        { head: 'CAUSE', cell: ({ cause }) => cause, isId: true },
+        { head: 'RUNS', cell: (one) => one.runs },
+        { head: 'TOKENS', cell: ({ inputTokens, outputTokens }) => inputTokens + outputTokens },
+        { head: 'COST', cell: ({ costUsd }) => (costUsd === 0 ? '-' : `$${costUsd.toFixed(4)}`) },
+      ],
+      { paint, width: undefined },
+    )
+    const lines = differences.map(({ cause, runId, targetId, seq, detail = '' }) => {
+      const place = seq === undefined ? '' : `call ${seq}: `
+      return `${paint(cause === 'unknown' ? 'yellow' : 'red', cause.padEnd(12))}  ${runId}  ${targetId}  ${place}${oneLine(detail)}\n`
+    })
+    return `${table}${lines.join('')}`
+  })
+  if (!ok) finish(EXIT_CODES.problem.code)
+}
+
+function summaryOf(cause: ReplayCause, runs: readonly ReplayedRun[]): CauseSummary {
+  const sum = (of: 'inputTokens' | 'outputTokens' | 'costUsd') =>
+    runs.reduce((total, { usage }) => total + usage[of], 0)
+  return {
+    ...{ cause, runs: runs.length },
+    ...{ inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens'), costUsd: sum('costUsd') },
+  }
+}

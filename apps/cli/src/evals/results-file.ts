@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { open, readFile, rename, rm } from 'node:fs/promises'
+import { relative, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import {
+  type FileJournal,
+  formatResults,
+  openJournal,
+  parseResults,
+  type ResultEntry,
+  type TrialEntry,
+  trialsIn,
+} from '@perdure/evals'
+import { cliError, usageError } from '../cli-error.ts'
+
+export interface ResultsFile {
+  readonly path: string
+  readonly journal: FileJournal
+  /** Stores the results in their order under the path, in place of those of an earlier run. */
+  finish(): Promise<void>
+}
+
+export interface ResultsFlags {
+  readonly resume: boolean
+  readonly restart: boolean
+}
+
+/**
+ * Opens the journal of a run, `<path>.part`, which becomes `path` at the end.
+ *
+ * @throws CliError `conflict` if the journal of a run that was cut off exists, unless the flags say what to do with it
+ */
+export async function openResults(path: string, { resume, restart }: ResultsFlags): Promise<ResultsFile> {
+  const part = `${path}.part`
+  if (restart) await rm(part, { force: true })
+  if (!resume && existsSync(part)) {
+    throw cliError('eval-unfinished', {
+      message: `${part} has the results of a run that did not end`,
+      hint: 'add --resume to make only the missing trials, or --restart to begin again',
+      exit: 'conflict',
+    })
+  }
+  const journal = await openJournal(part)
+  return {
+    path,
+    journal,
+    async finish() {
+      await journal.close()
+      const entries = parseResults(await readFile(part, 'utf8'), part)
+      const sorted = `${path}.sorted`
+      const file = await open(sorted, 'w')
+      await file.writeFile(formatResults(entries))
+      await file.sync()
+      await file.close()
+      await rename(sorted, path)
+      await rm(part)
+    },
+  }
+}
+
+const run = promisify(execFile)
+const MAX_BYTES = 256 * 1_048_576
+
+/**
+ * The trials of earlier results: those of a file, or of the file at `path` as a git revision has it.
+ *
+ * @throws CliError `usage` if there are none
+ */
+export async function readAgainst(
+  source: string,
+  { cwd, path }: { readonly cwd: string; readonly path: string },
+): Promise<readonly TrialEntry[]> {
+  const file = resolve(cwd, source)
+  const entries = existsSync(file)
+    ? parse(await readFile(file, 'utf8'), source)
+    : await readRevision(source, { cwd, path })
+  return trialsIn(entries)
+}
+
+async function readRevision(
+  revision: string,
+  { cwd, path }: { readonly cwd: string; readonly path: string },
+): Promise<readonly ResultEntry[]> {
+  const inside = relative(cwd, path)
+  const object = `${revision}:./${inside}`
+  let stdout: string
+  try {
+    ;({ stdout } = await run('git', ['show', '--end-of-options', object], { cwd, maxBuffer: MAX_BYTES }))
+  } catch {
+    throw usageError(
+      `${revision} is neither a file of results nor a git revision that has ${inside}`,
+      `commit the results of perdure eval on ${revision}, or pass the path of a file`,
+    )
+  }
+  return parse(stdout, object)
+}
+
+function parse(text: string, source: string): readonly ResultEntry[] {
+  try {
+    return parseResults(text, source)
+  } catch (error) {
+    throw usageError(
+      error instanceof Error ? error.message : String(error),
+      'pass a file that perdure eval has written',
+    )
+  }
+}

@@ -1,0 +1,108 @@
+import * as v from 'valibot'
+import type { CommandSpec } from './command-spec.ts'
+
+const Interval = v.object({ low: v.number(), high: v.number() })
+const Rate = { passed: v.number(), trials: v.number(), rate: v.optional(v.number()), interval: Interval }
+const Usage = v.object({ inputTokens: v.number(), outputTokens: v.number(), costUsd: v.number() })
+const Proportion = v.object({ passed: v.number(), trials: v.number() })
+const Compared = {
+  name: v.string(),
+  before: Proportion,
+  after: Proportion,
+  verdict: v.picklist(['better', 'worse', 'same']),
+  p: v.number(),
+  test: v.picklist(['fisher', 'z']),
+}
+const EvalResult = v.object({
+  ...{ name: v.string(), ok: v.boolean(), problems: v.array(v.string()), ...Rate },
+  scorers: v.array(v.object({ name: v.string(), ...Rate })),
+  cases: v.array(
+    v.object({
+      ...{ id: v.string(), status: v.picklist(['passed', 'failed', 'flaky']), ...Rate },
+      reason: v.optional(v.string()),
+    }),
+  ),
+  usage: Usage,
+  slowestMs: v.number(),
+})
+
+const Report = v.object({
+  ...{ ok: v.boolean(), results: v.string(), planned: v.number(), made: v.number(), reused: v.number() },
+  stoppedBy: v.nullable(v.picklist(['runs', 'costUsd', 'durationMs', 'signal'])),
+  evals: v.array(EvalResult),
+  compared: v.array(
+    v.object({ ...Compared, scorers: v.array(v.object(Compared)), cases: v.array(v.object(Compared)) }),
+  ),
+  invalid: v.array(v.object({ eval: v.string(), problem: v.string() })),
+})
+const Replayed = v.object({
+  ok: v.boolean(),
+  replayed: v.number(),
+  causes: v.array(v.object({ cause: v.string(), runs: v.number(), ...Usage.entries })),
+  differences: v.array(
+    v.object({
+      ...{ runId: v.string(), kind: v.string(), targetId: v.string(), status: v.string(), cause: v.string() },
+      ...{ detail: v.optional(v.string()), seq: v.optional(v.number()) },
+    }),
+  ),
+})
+
+/** Evaluations of agents. */
+export const evalCommands: readonly CommandSpec[] = [
+  {
+    path: 'eval',
+    summary: 'run the evals of *.eval.ts files in this process; exits 5 if a threshold is not met or a result is worse',
+    target: 'storage',
+    arguments: [{ name: 'pattern', note: 'run only evals whose file or name contains this', optional: true }],
+    flags: [
+      {
+        name: 'out',
+        type: 'string',
+        value: 'file',
+        note: 'store the results here; <file>.part until the run ends',
+        default: 'eval-results.ndjson',
+      },
+      {
+        name: 'against',
+        type: 'string',
+        value: 'results',
+        note: 'compare with this file of results, or with the file of --out at this git revision',
+      },
+      { name: 'junit', type: 'string', value: 'file', note: 'also write a report in the format of JUnit' },
+      {
+        name: 'concurrency',
+        type: 'integer',
+        value: 'count',
+        note: 'run this many trials at once',
+        default: 16,
+        range: [1, 256],
+      },
+      { name: 'max-runs', type: 'integer', value: 'count', note: 'stop after this many trials, with exit code 3' },
+      {
+        name: 'max-cost',
+        type: 'string',
+        value: 'usd',
+        note: 'start no trial once this much is spent, with exit code 3',
+      },
+      {
+        name: 'max-duration',
+        type: 'duration',
+        value: 'duration',
+        note: 'start no trial after this time, with exit code 3',
+      },
+      {
+        name: 'replay',
+        type: 'pairs',
+        value: 'since=7d',
+        note: 'instead of evals, replay recorded runs against the configuration on disk, and name what differs: since, agent, workflow',
+      },
+      { name: 'resume', type: 'boolean', note: 'continue a run that did not end: make only its missing trials' },
+      { name: 'restart', type: 'boolean', note: 'discard the results of a run that did not end' },
+    ],
+    examples: ['perdure eval --replay since=7d', 'perdure eval --against main --junit eval.xml --max-cost 2'],
+    exits: ['problem', 'unreachable', 'conflict'],
+    output: 'document',
+    schema: v.union([Report, Replayed]),
+    load: async () => (await import('../commands/eval-command.ts')).evalCommand,
+  },
+]

@@ -37,11 +37,13 @@ const picture = async (name: string, of = page) => {
 
 /** Opens the form of an operation. */
 async function openOperation(id: string) {
-  const operation = page.locator(`[id="${id}"]`)
-  await operation.locator('> summary').click()
+  await page.locator(`a[href="#${id}"]`).click()
+  const operation = page.getByRole('article', { name: id, exact: true })
   await operation.locator('form').waitFor()
   return operation
 }
+
+const search = () => page.getByLabel('Search operations')
 
 needsTool('chromium').describe('the page /docs in Chromium', () => {
   beforeAll(async () => {
@@ -68,18 +70,25 @@ needsTool('chromium').describe('the page /docs in Chromium', () => {
 
   it('finds operations that match every search word', async () => {
     await load()
-    const shown = () => page.locator('details.operation:visible').evaluateAll((found) => found.map(({ id }) => id))
+    await page.locator('a[href="#agents.list"]').waitFor()
+    const shown = () =>
+      page
+        .locator('nav a:not([href^="#error-"])')
+        .evaluateAll((found) => found.map((one) => one.getAttribute('href')?.slice(1)))
     const all = (await shown()).length
 
     await page.keyboard.press('/')
     await page.keyboard.type('agent-busy passphrase')
     expect(await shown()).toEqual([])
-    await page.locator('#search').fill('approval resolve')
+    await search().fill('approval resolve')
     expect(await shown()).toContain('approvals.resolve')
-    expect(await page.locator('#count').textContent()).toMatch(new RegExp(`^\\d+ of ${all} operations$`))
-    expect(await page.locator('#group-health').isVisible()).toBe(false)
+    expect(await page.locator('nav output').textContent()).toMatch(new RegExp(`^\\d+ of ${all} operations$`))
+    expect(await page.getByRole('region', { name: 'health' }).isVisible()).toBe(false)
     await page.keyboard.press('Escape')
     expect(await shown()).toHaveLength(all)
+    await search().fill('agent-busy')
+    await page.locator('a[href="#error-agent-busy"]').click()
+    await page.getByRole('article', { name: 'agent-busy' }).getByText('409').waitFor()
   })
 
   it('calls an operation with the token entered on the page and shows the answer', async () => {
@@ -93,10 +102,10 @@ needsTool('chromium').describe('the page /docs in Chromium', () => {
     await operation.getByRole('button', { name: 'Send' }).click()
     await operation.getByText(/^200 in/).waitFor()
 
-    expect(JSON.parse((await operation.locator('.received').textContent()) ?? '')).toMatchObject({
+    expect(JSON.parse((await operation.locator('.json pre').textContent()) ?? '')).toMatchObject({
       status: 'completed',
     })
-    expect(await operation.locator('.answer').textContent()).not.toContain(token)
+    expect(await page.locator('#docs').textContent()).not.toContain(token)
     await picture('try-it')
   })
 
@@ -138,19 +147,22 @@ needsTool('chromium').describe('the page /docs in Chromium', () => {
     await load()
     const focused = () => page.evaluate<string>('document.activeElement.textContent || document.activeElement.id')
 
+    await page.locator('a[href="#agents.list"]').waitFor()
     await page.keyboard.press('Tab')
     expect(await focused()).toBe('Skip to the operations')
     await page.keyboard.press('Enter')
     await page.keyboard.press('Tab')
+    expect(await focused()).toBe('')
+    await page.keyboard.press('Tab')
     expect(await focused()).toContain('/agents')
     await page.keyboard.press('Enter')
-    await page.locator('[id="agents.list"] form').waitFor()
+    await page.getByRole('article', { name: 'agents.list' }).locator('form').waitFor()
+    for (let steps = 0; steps < 40 && !(await focused()).startsWith('Send'); steps++) await page.keyboard.press('Tab')
     const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')
     expect(outline).toBe('solid')
-    for (let steps = 0; steps < 40 && (await focused()) !== 'Send'; steps++) await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await page
-      .locator('[id="agents.list"]')
+      .getByRole('article', { name: 'agents.list' })
       .getByText(/^401 in/)
       .waitFor()
   })
@@ -159,14 +171,14 @@ needsTool('chromium').describe('the page /docs in Chromium', () => {
     await load()
     await page.goto(`${server.url}/docs#runs.abort`)
 
-    await page.locator('[id="runs.abort"][open]').waitFor()
+    await page.getByRole('article', { name: 'runs.abort' }).locator('form').waitFor()
   })
 
   it('shows a readable list without JavaScript', async () => {
     const plain = await newPage({ javaScriptEnabled: false })
     await load(plain)
 
-    expect(await plain.locator('#controls').isVisible()).toBe(false)
+    expect(await plain.locator('#token').count()).toBe(0)
     await plain.locator('[id="agents.run"] > summary').click()
     expect(await plain.locator('[id="agents.run"]').getByText('Requires the scope').isVisible()).toBe(true)
     expect(await plain.locator('form').count()).toBe(0)

@@ -13,7 +13,6 @@ import {
 } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { clientTables } from './derive/client-tables.ts'
-import { docsPageAssets } from './derive/docs-page-assets.ts'
 import { interfaceMembers, membersOf } from './derive/interface-members.ts'
 import { layers, withLayerTable } from './derive/layer-table.ts'
 import { firstSentence, guides, llmsText } from './derive/llms.ts'
@@ -53,14 +52,6 @@ describe('clientTables', () => {
       expect(text, id).toContain(`path: '${path}'`)
     }
     expect(text).not.toContain("path: '/ws'")
-  })
-})
-
-describe('docsPageAssets', () => {
-  it('returns the text of page-assets.ts in the package', async () => {
-    const path = join(root, 'packages/http/src/docs-page/page-assets.ts')
-
-    expect(readFileSync(path, 'utf8')).toBe(await docsPageAssets())
   })
 })
 

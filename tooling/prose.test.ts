@@ -12,7 +12,7 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { c
 
 const isProse = (path: string) =>
   /\.(?:md|[cm]?[jt]s)$/.test(path) &&
-  !/CHANGELOG\.md$|prose-rules\.ts$|prose\.test\.ts$|protocol-tables\.ts$|page-assets\.ts$/.test(path)
+  !/CHANGELOG\.md$|prose-rules\.ts$|prose\.test\.ts$|protocol-tables\.ts$/.test(path)
 
 /** `file:line: "wording"; write …` for every rule that the text breaks. */
 function findingsIn({ path, line, text, isHeading }: ProseText): readonly string[] {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { build } from 'rolldown'
+import { build, type OutputOptions } from 'rolldown'
 import { noticesOf } from './notices.ts'
 
 const source = join(process.cwd(), 'src/page')
@@ -24,32 +24,55 @@ function writeHashed(name: string, content: string): string {
   return hashed
 }
 
+/** An HTML file of the sources with its marks replaced. */
+const filled = (name: string, marks: Readonly<Record<string, string>>): string =>
+  readFileSync(join(source, name), 'utf8').replace(/%([A-Z]+)%/g, (mark, key: string) => marks[key] ?? mark)
+
 rmSync(to, { recursive: true, force: true })
 mkdirSync(to, { recursive: true })
-const { output } = await build({
-  input: { console: join(source, 'main.tsx') },
-  platform: 'browser',
-  resolve: { conditionNames: ['perdure-source', 'import', 'module', 'browser', 'default'] },
-  transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  write: false,
-  logLevel: 'warn',
-  output: {
-    ...{ format: 'esm', minify: true, entryFileNames: '[name]-[hash].js', chunkFileNames: '[name]-[hash].js' },
-    // What most pages use is one file, because each file is a request.
-    codeSplitting: { groups: [{ name: 'parts', test: /page\/(parts|api)\/|page\/(route|app-context)\./ }] },
-  },
-})
-const chunks = output.filter((file) => file.type === 'chunk')
-for (const { fileName, code } of chunks) write(fileName, code)
-const files = {
-  SCRIPT: chunks.find(({ isEntry }) => isEntry)?.fileName ?? '',
-  STYLE: writeHashed('console.css', readFileSync(join(source, 'console.css'), 'utf8')),
-  // Inside the page, because it would be one more request.
-  ICON: encodeURIComponent(readFileSync(join(source, 'icon.svg'), 'utf8').trim()),
+/** Bundles a script of the page. */
+const bundle = async (name: string, output: OutputOptions) => {
+  const { output: files } = await build({
+    input: { [name]: join(source, `${name === 'console' ? 'main' : name}.tsx`) },
+    platform: 'browser',
+    resolve: { conditionNames: ['perdure-source', 'import', 'module', 'browser', 'default'] },
+    transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    write: false,
+    logLevel: 'warn',
+    output: { format: 'esm', minify: true, ...output },
+  })
+  return files.filter((file) => file.type === 'chunk')
 }
-const html = readFileSync(join(source, 'index.html'), 'utf8')
+
+const chunks = await bundle('console', {
+  ...{ entryFileNames: '[name]-[hash].js', chunkFileNames: '[name]-[hash].js' },
+  // What most pages use is one file, because each file is a request.
+  codeSplitting: { groups: [{ name: 'parts', test: /page\/(parts|api)\/|page\/(route|app-context)\./ }] },
+})
+for (const { fileName, code } of chunks) write(fileName, code)
+const style = readFileSync(join(source, 'console.css'), 'utf8')
+// Inside the page, because it would be one more request.
+const icon = encodeURIComponent(readFileSync(join(source, 'icon.svg'), 'utf8').trim())
 write(
   'index.html',
-  html.replace(/%(SCRIPT|STYLE|ICON)%/g, (_, name: keyof typeof files) => files[name]),
+  filled('index.html', {
+    SCRIPT: chunks.find(({ isEntry }) => isEntry)?.fileName ?? '',
+    STYLE: writeHashed('console.css', style),
+    ICON: icon,
+  }),
 )
-writeFileSync(join(to, '../THIRD-PARTY-LICENSES'), noticesOf(chunks.flatMap(({ moduleIds }) => moduleIds)))
+
+// The documentation of the API is one file, so that a server without the console serves it too.
+const docs = await bundle('docs', { codeSplitting: false })
+const script = docs[0]?.code ?? ''
+if (docs.length !== 1 || /<\/script|<!--/i.test(script)) throw new Error('the script of docs.html cannot be inlined')
+writeFileSync(
+  join(to, 'docs.html'),
+  filled('docs.html', { ICON: icon })
+    .replace('</head>', () => `<style>${style}</style>\n</head>`)
+    .replace('</body>', () => `<script type="module">${script}</script>\n</body>`),
+)
+writeFileSync(
+  join(to, '../THIRD-PARTY-LICENSES'),
+  noticesOf([...chunks, ...docs].flatMap(({ moduleIds }) => moduleIds)),
+)

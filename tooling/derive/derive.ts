@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { clientTables } from './client-tables.ts'
-import { docsPageAssets } from './docs-page-assets.ts'
 import { apiReports, entryPoints, withEntryPoints } from './entry-points.ts'
 import { withLayerTable } from './layer-table.ts'
 import { llmsText } from './llms.ts'
@@ -15,7 +14,6 @@ mkdirSync(reference, { recursive: true })
 for (const [name, text] of Object.entries(deriveReference())) writeFileSync(join(reference, name), text)
 
 writeFileSync(join(root, 'packages/client/src/protocol-tables.ts'), clientTables())
-writeFileSync(join(root, 'packages/http/src/docs-page/page-assets.ts'), await docsPageAssets())
 
 const document = existsSync(architecture) ? readFileSync(architecture, 'utf8') : undefined
 const derived = document === undefined ? undefined : withLayerTable(document)

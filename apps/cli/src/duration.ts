@@ -26,3 +26,11 @@ export function parseInstant(flag: string, text: string, now: number): string {
   if (!Number.isNaN(at)) return new Date(at).toISOString()
   throw usageError(`--${flag} is not an ISO-8601 instant: ${text}`, 'write it like 2027-01-31T00:00:00Z, or 1h')
 }
+
+/** The duration of a flag in whole seconds, if it is given. */
+export const secondsIn = (flag: string, text: string | undefined): number | undefined =>
+  text === undefined ? undefined : Math.ceil(parseDuration(flag, text) / 1_000)
+
+/** The instant of a flag, if it is given. */
+export const instantIn = (flag: string, text: string | undefined): string | undefined =>
+  text === undefined ? undefined : parseInstant(flag, text, Date.now())

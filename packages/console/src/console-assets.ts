@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 
@@ -15,6 +16,8 @@ export type ConsoleAssets = ReadonlyMap<string, ConsoleAsset>
 /** The build of the page, beside this module when published and also when the sources run. */
 const FOLDER = new URL('../dist/page/', import.meta.url)
 
+const DOCS = 'docs.html'
+
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -23,7 +26,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** Reads the files of the console into memory. @throws Error if the package is not built */
 export function consoleAssets(): ConsoleAssets {
-  const names = readdirSync(FOLDER).filter((name) => extname(name) in TYPES)
+  const names = readdirSync(FOLDER).filter((name) => extname(name) in TYPES && name !== DOCS)
   const read = (name: string): Uint8Array => readFileSync(new URL(name, FOLDER))
   return new Map(
     names.map((name) => [
@@ -36,4 +39,23 @@ export function consoleAssets(): ConsoleAssets {
       },
     ]),
   )
+}
+
+/** The page that documents the API and calls it: one file, with its style and its script inside. */
+export interface DocsPage {
+  /** Contains `%LIST%` where a list for readers without JavaScript belongs. */
+  readonly html: string
+  /** The sources `'sha256-…'` of a Content-Security-Policy that allow the style and the script. */
+  readonly styleSource: string
+  readonly scriptSource: string
+}
+
+/** Reads the page. @throws Error if the package is not built */
+export function docsPage(): DocsPage {
+  const html = readFileSync(new URL(DOCS, FOLDER), 'utf8')
+  const sourceOf = (tag: string): string => {
+    const [, content = ''] = new RegExp(`<${tag}[^>]*>(.*?)</${tag}>`, 's').exec(html) ?? []
+    return `'sha256-${createHash('sha256').update(content).digest('base64')}'`
+  }
+  return { html, styleSource: sourceOf('style'), scriptSource: sourceOf('script') }
 }

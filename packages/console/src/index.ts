@@ -1,1 +1,7 @@
-export { type ConsoleAsset, type ConsoleAssets, consoleAssets } from './console-assets.ts'
+export {
+  type ConsoleAsset,
+  type ConsoleAssets,
+  consoleAssets,
+  type DocsPage,
+  docsPage,
+} from './console-assets.ts'

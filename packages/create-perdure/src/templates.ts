@@ -1,7 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { packageFile } from './package-file.ts'
 
 /** The templates, each with what a project made from it contains. */
 export const TEMPLATES = {
@@ -54,3 +53,6 @@ const projectPath = (path: string): string => (basename(path) === 'gitignore' ? 
 /** The version of this package, which is also that of `perdure`. */
 const readVersion = (): string =>
   (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { readonly version: string }).version
+
+/** URL of a file in this package. This module is one folder below the package root, both in `src` and in `dist`. */
+const packageFile = (path: string): URL => new URL(`../${path}`, import.meta.url)

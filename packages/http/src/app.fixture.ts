@@ -46,7 +46,7 @@ import { createProtocols } from '@perdure/interop'
 import { type CronSchedule, NO_AUDIT_KEY, noMeter, perdureError, type Storage, type Timers } from '@perdure/ports'
 import { bodyOf, createManualClock, createSequenceIds, type ManualClock } from '@perdure/testkit'
 import { createHttpApp } from './app.ts'
-import { TEST_CONSOLE } from './console/console-data.fixture.ts'
+import { TEST_CONSOLE, TEST_DOCS_PAGE } from './console/console-data.fixture.ts'
 import { resolveSecret, testHooks } from './hooks.fixture.ts'
 import type { AnswerNote, HttpAppDeps, HttpConfig } from './http-app-deps.ts'
 import { PROTOCOL_LIMITS, TEST_CONFIG } from './http-config.fixture.ts'
@@ -187,6 +187,7 @@ export function createTestApp(options: AppOptions = {}) {
   })
 
   const keyRequest = createKeyRequest({ ...storage, clock, digest: testDigest })
+  const registered = () => [...agents.list(), ...workflows.list()]
   const callProtocol = createProtocols({
     ...{ ...shared, render, targets: targetsOf(agents, workflows), keyRequest, recall },
     ...{ ...PROTOCOL_LIMITS, historyRuns: 20, replayEndedMs: 60_000 },
@@ -199,7 +200,7 @@ export function createTestApp(options: AppOptions = {}) {
     ...{
       ...{ version: '0.1.0', requireKey: 'warn' },
       mcpCallTimeoutMs: 50_000,
-      registered: () => [...agents.list(), ...workflows.list()],
+      registered,
     },
     inputSchemaOf: () => undefined,
     reserveStream: () => ({ release: () => undefined }),
@@ -211,10 +212,7 @@ export function createTestApp(options: AppOptions = {}) {
     config: { ...TEST_CONFIG, ...config },
     ...{ version: '0.1.0', clock, ids, logger, meter: noMeter },
     ...{ digest: testDigest, yieldTurn: async () => undefined, keyRequest, recall },
-    listRuns: createListRuns({
-      ...{ ...shared, readRuns: engine.readRuns },
-      registered: () => [...agents.list(), ...workflows.list()],
-    }),
+    listRuns: createListRuns({ ...shared, readRuns: engine.readRuns, registered }),
     callProtocol,
     ...createSubjects({ ...shared, ...services, render, abortRun: engine.abortRun, maxFileBytes: 1_000 }),
     ...{ ...engine, ...services, ...gate, ...triggers, ...webhooks, ...hooks, ...memory, ...consolidator },
@@ -226,6 +224,7 @@ export function createTestApp(options: AppOptions = {}) {
       ...{ checkEmbedder: memory.checkEmbedder, checkConsolidator: consolidator.checkConsolidator },
     }),
     consoleData: TEST_CONSOLE,
+    readDocsPage: async () => TEST_DOCS_PAGE,
     readMetrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'svc_up 1\n' }),
     manageNodes: createManageNodes(shared),
     readSecretsHealth: () => ({ active: 'env', fallbackChain: ['env'], references: [] }),

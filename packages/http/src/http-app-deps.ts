@@ -83,7 +83,7 @@ import type {
 } from '@perdure/ports'
 import type { Operation, ProtocolName, SecretsHealth } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
-import type { ConsoleData } from './console/console-data.ts'
+import type { ConsoleData, DocsPage } from './console/console-data.ts'
 import type { Answer, Call } from './handlers.ts'
 
 /** The part of the server's configuration that HTTP reads. */
@@ -228,6 +228,8 @@ export interface HttpAppDeps extends UseCases {
   readonly hasLease?: (() => boolean) | undefined
   /** `undefined` if the server does not serve the web console. */
   readonly consoleData?: ConsoleData | undefined
+  /** Called with the first request for the page. */
+  readonly readDocsPage: () => Promise<DocsPage>
   readonly digest: Pick<Digest, 'startSha256'>
   readonly yieldTurn: YieldTurn
   readonly clock: Clock

@@ -1,6 +1,6 @@
 export type { AdmittedUpgrade } from './admit-upgrade.ts'
 export { createHttpApp, type HttpApp } from './app.ts'
-export type { ConsoleAsset, ConsoleAssets, ConsoleData } from './console/console-data.ts'
+export type { ConsoleAsset, ConsoleAssets, ConsoleData, DocsPage } from './console/console-data.ts'
 export { convertSchema } from './documents/convert-schema.ts'
 export { buildOpenApi, type OpenApiOptions } from './documents/openapi.ts'
 export type { AnswerNote, HttpAppDeps, HttpConfig, OpenRunStream, UseCases } from './http-app-deps.ts'

@@ -1,5 +1,4 @@
 import type { CommitOutcome, UnitOfWork, Write, WriteType } from '@perdure/ports'
-import { frozenCopy } from './frozen-copy.ts'
 import { undoAll } from './undo-log.ts'
 import type { Transaction, WriteAppliers, WriteOf } from './write-applier.ts'
 
@@ -33,3 +32,16 @@ function applyAll(appliers: WriteAppliers, writes: readonly Write[]): CommitOutc
   }
   return { committed: true, events: transaction.events, counts }
 }
+
+/**
+ * Returns a deeply frozen copy of plain data, so that stored records can be returned without copying. Byte arrays are
+ * copied.
+ */
+function frozenCopy<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  if (value instanceof Uint8Array) return value.slice() as T
+  return Object.freeze(Array.isArray(value) ? value.map(frozenCopy) : copyMembers(value)) as T
+}
+
+const copyMembers = (source: object): object =>
+  Object.fromEntries(Object.entries(source).map(([key, member]) => [key, frozenCopy(member)]))

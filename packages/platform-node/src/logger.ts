@@ -1,7 +1,6 @@
 import type { LogFields, Logger } from '@perdure/ports'
 import { describeError } from './error-description.ts'
 import { formatLogLine, type LogEntry } from './log-line.ts'
-import { redactTokens } from './redact-tokens.ts'
 
 export interface LogStream {
   write(text: string): unknown
@@ -56,3 +55,8 @@ function withoutOwnKeys(fields: LogFields = {}): LogFields {
   if (!names.some((name) => OWN_KEYS.has(name))) return fields
   return Object.fromEntries(names.map((name) => [OWN_KEYS.has(name) ? `${name}_` : name, fields[name]]))
 }
+
+const TOKEN = /perdure_(?:live|test|local)_v1_\w+/g
+
+/** Replaces everything that looks like a bearer token. The replacement cannot become part of another token. */
+const redactTokens = (text: string): string => text.replace(TOKEN, '[token]')

@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { FilesSection } from './config-files.ts'
 import { HookConfigs } from './config-hooks.ts'
 import { JwtIssuers } from './config-jwt.ts'
 import { ProtocolsSection } from './config-protocols.ts'
@@ -22,6 +21,16 @@ import {
 } from './config-values.ts'
 import { ModelPrices } from './model-prices.ts'
 import { strictObject } from './plain-object.ts'
+
+const FilesSection = section({
+  maxBytes: field(bytes, 33_554_432, { note: 'Maximum size of a file, in bytes.' }),
+  maxBytesPerOwner: field(bytes, 1_073_741_824, {
+    note: 'Maximum size of all files of one owner together, in bytes.',
+  }),
+  allowHosts: field(v.array(hostWithPort), [], {
+    note: 'Hosts from which the server may load files that clients link to although their addresses are not public; include the port unless it is the default port.',
+  }),
+})
 
 /** Every configuration field with its default; a Standard Schema. Rejects unknown fields. */
 export const ServerConfigSchema = strictObject({

@@ -1,3 +1,6 @@
+import { createRetry, type Retry } from '@perdure/core'
+import { systemClock, systemTimers } from '@perdure/platform-node'
+
 export {
   classifyProviderResponse,
   createRetry,
@@ -10,4 +13,6 @@ export {
   type ProviderRetryOptions,
   type Retry,
 } from '@perdure/core'
-export { retry } from './retry.ts'
+
+/** Retries a call that failed transiently, after the delay that the provider requests, if any. For use in agents. */
+export const retry: Retry = createRetry({ timers: systemTimers, clock: systemClock, random: Math.random })

@@ -25,7 +25,7 @@ import { countJobs, dueJobs, findJob, findLiveJob, listDeadLetters, nextJobDueAt
 import { findMemoryConflict, listMemoryConflicts, openMemoryConflicts } from './memory/memory-conflict-store.ts'
 import type { Program } from './program.ts'
 import type { Db } from './query/dialect.ts'
-import { readTextPart } from './query/text-part.ts'
+import type { TextPart } from './query/text-ref.ts'
 import { takenSlots } from './runs/lane-store.ts'
 import { runsNeedingFollowUp } from './runs/run-follow-ups.ts'
 import { runOwners } from './runs/run-owners.ts'
@@ -206,4 +206,8 @@ export interface StorageHost {
   read<Name extends ReadName>(name: Name, request: ReadRequest<Name>): Promise<ReadResult<Name>>
   /** Resolves when the writes are durable, or refused. */
   commit(writes: readonly Write[]): Promise<CommitOutcome>
+}
+
+function* readTextPart(db: Db, part: TextPart): Program<Uint8Array | undefined> {
+  return yield* db.textPart(part)
 }

@@ -1,6 +1,8 @@
 import { isPlainObject, nearest, OPERATIONS, type Operation } from '@perdure/protocol'
 import type { Call } from '../call.ts'
 import { usageError } from '../cli-error.ts'
+import { id } from '../output/columns.ts'
+import { methodOf } from './operation-command.ts'
 import { readInput } from './read-input.ts'
 
 export interface ApiFlags {
@@ -27,18 +29,21 @@ export async function apiCommand(
   if (operation === undefined) throw unknownOperation(id)
   const { params, rest } = splitParams(operation, fields)
   const data = await inputOf(call, operation, { rest, input })
-  const answer = await methodOf(call, operation)(...params, ...data, { idempotencyKey })
+  const answer = await methodOf(call, operation.id)(...params, ...data, { idempotencyKey })
   await show(call, answer)
 }
 
 function listOperations({ out }: Call): void {
   const items = CALLABLE.map(({ id, method, path, summary }) => ({ id, method, path, summary }))
-  out.list({ items, nextCursor: null }, [
-    { head: 'OPERATION', cell: (one) => one.id, isId: true },
-    { head: 'METHOD', cell: ({ method }) => method },
-    { head: 'PATH', cell: ({ path }) => path },
-    { head: 'DOES', cell: ({ summary }) => summary },
-  ])
+  out.list(
+    { items, nextCursor: null },
+    {
+      OPERATION: id('id'),
+      METHOD: 'method',
+      PATH: 'path',
+      DOES: 'summary',
+    },
+  )
 }
 
 function unknownOperation(id: string) {
@@ -89,18 +94,6 @@ function memberOf(text: string): unknown {
   } catch {
     return text
   }
-}
-
-type Method = (...values: readonly unknown[]) => Promise<unknown>
-
-/** The client method of an operation. The method name and the operation id derive from the same table row. */
-function methodOf(call: Call, { id }: Operation): Method {
-  const [group = '', verb = ''] = id.split('.')
-  const name = verb.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
-  const groups = call.client() as unknown as Readonly<Record<string, Readonly<Record<string, Method>>>>
-  const method = groups[group]?.[name]
-  if (method === undefined) throw usageError(`${id} cannot be called`, 'run perdure api to list the operations')
-  return method
 }
 
 async function show({ out, terminal }: Call, answer: unknown): Promise<void> {

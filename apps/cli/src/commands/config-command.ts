@@ -24,11 +24,14 @@ export async function configPrintCommand(call: Call, { origin }: ConfigPrintFlag
   const loaded = await call.config()
   const config = validConfig(loaded)
   const items = await Promise.all(configFields.map((field) => effectiveValue(field, { config, loaded, call })))
-  call.out.list({ items, nextCursor: null }, [
-    { head: 'FIELD', cell: ({ path }) => path },
-    { head: 'VALUE', cell: ({ value }) => valueText(value) },
-    ...(origin ? [{ head: 'ORIGIN', cell: (item: EffectiveValue) => item.origin }] : []),
-  ])
+  call.out.list(
+    { items, nextCursor: null },
+    {
+      FIELD: 'path',
+      VALUE: ({ value }) => valueText(value),
+      ...(origin ? { ORIGIN: 'origin' } : {}),
+    },
+  )
 }
 
 export async function configCheckCommand(call: Call): Promise<void> {

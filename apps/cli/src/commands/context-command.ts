@@ -14,12 +14,15 @@ export interface ContextAddFlags {
 export function contextListCommand({ out, terminal }: Call): void {
   const known = readContexts(terminal.env)
   const items = Object.keys(known.contexts).map((name) => shown(known, name))
-  out.list({ items, nextCursor: null }, [
-    { head: '', cell: ({ current }) => (current ? '*' : ' ') },
-    { head: 'NAME', cell: ({ name }) => name },
-    { head: 'URL', cell: ({ url }) => url },
-    { head: 'TOKEN', cell: ({ token }) => token },
-  ])
+  out.list(
+    { items, nextCursor: null },
+    {
+      '': ({ current }) => (current ? '*' : ' '),
+      NAME: 'name',
+      URL: 'url',
+      TOKEN: 'token',
+    },
+  )
 }
 
 /** The first context added becomes the current one. */

@@ -31,30 +31,30 @@ const TOPICS: Readonly<Record<string, () => string>> = {
   'exit-codes': () =>
     columnsText(
       Object.values(EXIT_CODES),
-      [
-        { head: 'CODE', cell: ({ code }) => code },
-        { head: 'MEANING', cell: ({ meaning }) => meaning },
-      ],
+      {
+        CODE: 'code',
+        MEANING: 'meaning',
+      },
       PLAIN,
     ),
   environment: () =>
     columnsText(
       [...CLIENT_VARIABLES, ...configFields.map(({ env, path }) => ({ name: env, note: `sets ${path}` }))],
-      [
-        { head: 'VARIABLE', cell: ({ name }) => name },
-        { head: 'MEANING', cell: ({ note }) => note },
-      ],
+      {
+        VARIABLE: 'name',
+        MEANING: 'note',
+      },
       PLAIN,
     ),
   formatting: () => FORMATTING,
   config: () =>
     columnsText(
       configFields,
-      [
-        { head: 'FIELD', cell: ({ path }) => path },
-        { head: 'DEFAULT', cell: ({ default: value }) => (value === undefined ? 'none' : JSON.stringify(value)) },
-        { head: 'MEANING', cell: ({ note }) => note },
-      ],
+      {
+        FIELD: 'path',
+        DEFAULT: ({ default: value }) => (value === undefined ? 'none' : JSON.stringify(value)),
+        MEANING: 'note',
+      },
       PLAIN,
     ),
 }

@@ -1,8 +1,9 @@
-import type { FinishReason, ListedRun, RunStatus } from '@perdure/protocol'
+import type { FinishReason, RunStatus } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import type { Call } from '../call.ts'
-import { parseInstant } from '../duration.ts'
-import { type Column, pairsText } from '../output/columns.ts'
+import { instantIn } from '../duration.ts'
+import type { ItemOf } from '../manifest/operation-types.ts'
+import { type Columns, id, pairsText, status } from '../output/columns.ts'
 import { durationText, relativeText } from '../output/time-text.ts'
 import { readInput } from './read-input.ts'
 import { type PageFlags, pageQuery, readPage } from './read-page.ts'
@@ -30,8 +31,6 @@ export interface RunFlags {
   readonly run: string
 }
 
-type RunRecord = InferOutput<typeof ListedRun>
-
 export async function runsListCommand(call: Call, flags: RunsListFlags): Promise<void> {
   const { status, agent, workflow, session, since, until, owner, user, metadata, tag, ofVersion, reason, code } = flags
   const query = {
@@ -40,41 +39,34 @@ export async function runsListCommand(call: Call, flags: RunsListFlags): Promise
     agentId: agent,
     workflowId: workflow,
     sessionId: session,
-    since: since === undefined ? undefined : parseInstant('since', since, Date.now()),
-    until: until === undefined ? undefined : parseInstant('until', until, Date.now()),
+    since: instantIn('since', since),
+    until: instantIn('until', until),
     ...{ owner, tag, code, metadata, userId: user, version: ofVersion, finishReason: reason },
     idempotencyKey: flags.idempotencyKey,
     include: flags.include,
   }
   const page = await readPage(call.client().runs.list(query), flags)
-  call.out.list(page, [...runColumns(Date.now()), ...startColumns(page.items, Date.now())])
+  call.out.list(page, { ...RUN_COLUMNS, ...startColumns(page.items) })
 }
 
-export const runColumns = (now: number): readonly Column<RunRecord>[] => [
-  { head: 'RUN', cell: ({ id }) => id, isId: true },
-  { head: 'OF', cell: ({ agentId, workflowId }) => agentId ?? workflowId },
-  { head: 'STATUS', cell: ({ status }) => status, isStatus: true },
-  { head: 'TOOK', cell: (run) => tookText(run, now) },
-  { head: 'TOKENS', cell: ({ usage }) => usage.inputTokens + usage.outputTokens },
-  { head: 'COST', cell: ({ usage }) => (usage.costUsd === 0 ? '-' : `$${usage.costUsd.toFixed(4)}`) },
-  { head: 'STARTED', cell: ({ startedAt, createdAt }) => relativeText(startedAt ?? createdAt, now) },
-]
+export const RUN_COLUMNS = {
+  RUN: id('id'),
+  OF: ({ agentId, workflowId }) => agentId ?? workflowId,
+  STATUS: status('status'),
+  TOOK: (run) => tookText(run, Date.now()),
+  TOKENS: ({ usage }) => usage.inputTokens + usage.outputTokens,
+  COST: ({ usage }) => (usage.costUsd === 0 ? '-' : `$${usage.costUsd.toFixed(4)}`),
+  STARTED: ({ startedAt, createdAt }) => relativeText(startedAt ?? createdAt),
+} satisfies Columns<ItemOf<'runs.list'>>
 
 /** The columns for priorities and start times, if a run has one. */
-function startColumns(runs: readonly RunRecord[], now: number): readonly Column<RunRecord>[] {
-  const columns: readonly (Column<RunRecord> & { readonly isSet: (run: RunRecord) => boolean })[] = [
-    { head: 'PRIORITY', cell: ({ priority }) => priority, isSet: ({ priority }) => priority !== undefined },
-    {
-      head: 'STARTS',
-      cell: ({ startAt }) => relativeText(startAt, now),
-      isSet: ({ startAt }) => startAt !== undefined,
-    },
-  ]
-  return columns.filter(({ isSet }) => runs.some(isSet))
-}
+const startColumns = (runs: readonly ItemOf<'runs.list'>[]): Columns<ItemOf<'runs.list'>> => ({
+  ...(runs.some(({ priority }) => priority !== undefined) ? { PRIORITY: 'priority' } : {}),
+  ...(runs.some(({ startAt }) => startAt !== undefined) ? { STARTS: ({ startAt }) => relativeText(startAt) } : {}),
+})
 
 /** For a run that has not ended, the time so far. */
-function tookText({ startedAt, completedAt }: RunRecord, now: number): string {
+function tookText({ startedAt, completedAt }: ItemOf<'runs.list'>, now: number): string {
   if (startedAt === undefined) return '-'
   const end = completedAt === undefined ? now : Date.parse(completedAt)
   return durationText(Math.max(0, end - Date.parse(startedAt)))
@@ -85,11 +77,6 @@ export async function runsShowCommand(call: Call, { run: id }: RunFlags): Promis
   const { links: _, ...shown } = run
   call.out.document(run, (paint) => pairsText(Object.entries(shown), paint))
   if (run.status === 'suspended' && !call.out.isJson) noteWaits(call, await call.client().runs.state(id))
-}
-
-export async function runsAbortCommand(call: Call, { run, reason }: RunFlags & { reason?: string }): Promise<void> {
-  const outcome = await call.client().runs.abort(run, reason === undefined ? {} : { reason })
-  call.out.document(outcome, () => `aborted ${outcome.runId}\n`)
 }
 
 export async function runsResumeCommand(call: Call, { run, payload }: RunFlags & { payload?: string }): Promise<void> {

@@ -52,12 +52,15 @@ export async function secretsCheckCommand(call: Call): Promise<void> {
   const items = await Promise.all(
     references.map(async ({ field, ref }) => ({ field, ...(await secretState(ref, loaded, call.terminal.env)) })),
   )
-  call.out.list({ items, nextCursor: null }, [
-    { head: 'FIELD', cell: ({ field }) => field },
-    { head: 'REFERENCE', cell: ({ ref }) => ref },
-    { head: 'STATE', cell: ({ resolved, bytes }) => (resolved ? `set, ${bytes} bytes` : 'missing') },
-    { head: 'PROBLEM', cell: ({ problem }) => problem },
-  ])
+  call.out.list(
+    { items, nextCursor: null },
+    {
+      FIELD: 'field',
+      REFERENCE: 'ref',
+      STATE: ({ resolved, bytes }) => (resolved ? `set, ${bytes} bytes` : 'missing'),
+      PROBLEM: 'problem',
+    },
+  )
   if (items.some(({ problem }) => problem !== undefined)) call.finish(EXIT_CODES.problem.code)
 }
 

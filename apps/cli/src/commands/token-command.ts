@@ -6,7 +6,7 @@ import { openTokenAdmin, type TokenAdmin } from '@perdure/server-app'
 import type { Call } from '../call.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { expiryOf } from '../expiry.ts'
-import { pairsText } from '../output/columns.ts'
+import { id, pairsText } from '../output/columns.ts'
 import { relativeText } from '../output/time-text.ts'
 import { isPartial, onlyOne } from '../resolve-id.ts'
 import { configBesideDev } from '../server-access/config-beside-dev.ts'
@@ -54,16 +54,19 @@ function warningsOf({ configPath, agents, workflows }: LoadedConfig, scopes: rea
 export async function tokenListCommand(call: Call): Promise<void> {
   const records = await withTokens(call, allTokens)
   const now = Date.now()
-  call.out.list({ items: records.map(tokenDocument), nextCursor: null }, [
-    { head: 'ID', cell: ({ id }) => id, isId: true },
-    { head: 'NAME', cell: ({ name }) => name },
-    { head: 'SUBJECT', cell: ({ subject }) => subject },
-    { head: 'TOKEN', cell: ({ env, last4 }) => `perdure_${env}_…${last4}` },
-    { head: 'SCOPES', cell: ({ scopes }) => scopes.join(',') },
-    { head: 'STATE', cell: (token) => stateOf(token, now) },
-    { head: 'LAST USED', cell: ({ lastUsedAt }) => relativeText(lastUsedAt, now) },
-    { head: 'BY', cell: ({ createdBy }) => createdBy },
-  ])
+  call.out.list(
+    { items: records.map(tokenDocument), nextCursor: null },
+    {
+      ID: id('id'),
+      NAME: 'name',
+      SUBJECT: 'subject',
+      TOKEN: ({ env, last4 }) => `perdure_${env}_…${last4}`,
+      SCOPES: ({ scopes }) => scopes.join(','),
+      STATE: (token) => stateOf(token, now),
+      'LAST USED': ({ lastUsedAt }) => relativeText(lastUsedAt, now),
+      BY: 'createdBy',
+    },
+  )
 }
 
 export async function tokenInspectCommand(call: Call, { id }: TokenFlags): Promise<void> {

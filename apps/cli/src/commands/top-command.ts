@@ -5,7 +5,7 @@ import { parseDuration } from '../duration.ts'
 import { columnsText } from '../output/columns.ts'
 import { type Paint, statusColour } from '../output/paint.ts'
 import { durationText } from '../output/time-text.ts'
-import { runColumns } from './runs-command.ts'
+import { RUN_COLUMNS } from './runs-command.ts'
 import { stopOnInterrupt } from './stop-on-interrupt.ts'
 
 export interface TopFlags {
@@ -55,7 +55,7 @@ function textOf({ health, runs }: Snapshot, paint: Paint, width?: number): strin
     `jobs ${consolidator.queueDepth}`,
   ]
   const head = `${paint(statusColour(health.status) ?? 'bold', health.status)}  ${facts.join('  ')}`
-  return `${head}\n\n${columnsText(runs, runColumns(Date.now()), { paint, width })}`
+  return `${head}\n\n${columnsText(runs, RUN_COLUMNS, { paint, width })}`
 }
 
 const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`

@@ -3,9 +3,7 @@ import { cliError } from '../cli-error.ts'
 import { parseDuration } from '../duration.ts'
 import { pairsText } from '../output/columns.ts'
 import { statusColour } from '../output/paint.ts'
-import { relativeText } from '../output/time-text.ts'
 import { readInput } from './read-input.ts'
-import { type PageFlags, pageQuery, readPage } from './read-page.ts'
 import { finishWithStatus, showOutcome } from './run-result.ts'
 import { type StartFlags, startMembers } from './start-members.ts'
 import { waitForOutcome } from './wait-for-outcome.ts'
@@ -22,16 +20,6 @@ export interface WorkflowsRunFlags extends StartFlags {
   readonly thread?: string
   readonly wait?: string
   readonly idempotencyKey?: string
-}
-
-export async function workflowsListCommand(call: Call, flags: PageFlags): Promise<void> {
-  const page = await readPage(call.client().workflows.list(pageQuery(flags)), flags)
-  call.out.list(page, [
-    { head: 'WORKFLOW', cell: ({ id }) => id, isId: true },
-    { head: 'ON CRASH', cell: ({ onCrash }) => onCrash },
-    { head: 'RECOVERIES', cell: ({ recoveries }) => recoveries },
-    { head: 'DESCRIPTION', cell: ({ description }) => description },
-  ])
 }
 
 export async function workflowsRunCommand(call: Call, flags: WorkflowsRunFlags): Promise<void> {
@@ -79,19 +67,6 @@ export async function workflowsResumeCommand(
     ...(read === undefined ? {} : { payload: read }),
   })
   showOutcome(call, outcome)
-}
-
-export async function workflowsCheckpointsCommand(call: Call, flags: ThreadFlags & PageFlags): Promise<void> {
-  const now = Date.now()
-  const query = { ...pageQuery(flags), threadId: flags.thread }
-  const page = await readPage(call.client().workflows.checkpoints(flags.workflow, query), flags)
-  call.out.list(page, [
-    { head: 'CHECKPOINT', cell: ({ id }) => id, isId: true },
-    { head: 'SEQ', cell: ({ seq }) => seq },
-    { head: 'STEP', cell: ({ step }) => step },
-    { head: 'RESULT', cell: ({ result }) => JSON.stringify(result) },
-    { head: 'WRITTEN', cell: ({ createdAt }) => relativeText(createdAt, now) },
-  ])
 }
 
 /** The server currently answers 501, which the client throws as an error. Any other answer is printed. */

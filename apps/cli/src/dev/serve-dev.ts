@@ -4,12 +4,13 @@ import { createLogger } from '@perdure/platform-node'
 import { StartError } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
 import { openTokenAdmin } from '@perdure/server-app'
+import { bucketEndpoint } from '@perdure/server-app/admin'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { loadForCommand } from '../config/load-for-command.ts'
 import { validConfig } from '../config/valid-config.ts'
 import { demoAgents } from '../demo/demo-agents.ts'
 import { echoAgent } from '../demo/echo-agent.ts'
-import { outboundUrls } from '../doctor/outbound-urls.ts'
+import { keySetUrls } from '../doctor/check-issuers.ts'
 import { reportOf, reportText } from '../error-report.ts'
 import { exitCodeOf } from '../exit-code-of.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
@@ -192,3 +193,9 @@ async function mintDevToken(config: ServerConfig, loaded: LoadedConfig): Promise
     await admin.close()
   }
 }
+
+/** Where the server connects to by its configuration: the keys of issuers, and the bucket of files. */
+const outboundUrls = ({ auth, storage }: ServerConfig): readonly string[] => [
+  ...keySetUrls({ auth }),
+  ...(storage.files.s3.bucket === undefined ? [] : [bucketEndpoint(storage)]),
+]

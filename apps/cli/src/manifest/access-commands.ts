@@ -1,6 +1,10 @@
-import { ErasedData, MintedToken, RevokedSubject, SubjectUsage, TOKEN_ENVS, Token } from '@perdure/protocol'
+import { ErasedData, MintedToken, RevokedSubject, TOKEN_ENVS, Token } from '@perdure/protocol'
 import * as v from 'valibot'
+import { secondsIn } from '../duration.ts'
+import { expiryOf } from '../expiry.ts'
+import { pairsText } from '../output/columns.ts'
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
+import { answers } from './operation-rows.ts'
 
 const ID: ArgumentSpec = { name: 'id', note: 'token id, its beginning, or last', idOf: 'token' }
 const EXITS = ['unreachable', 'storageFault'] as const
@@ -87,20 +91,21 @@ export const accessCommands: readonly CommandSpec[] = [
     schema: RevokedSubject,
     load: async () => (await import('../commands/subjects-command.ts')).subjectsRevokeCommand,
   },
-  {
+  answers('subjects.usage', {
     path: 'subjects usage',
     summary: 'show what a user uses now and today, and its limits',
-    target: 'server',
     arguments: [{ name: 'subject', note: 'subject of the user, such as jwt:app:alice' }],
     examples: [
       'perdure subjects usage jwt:app:alice',
       'perdure subjects usage jwt:app:alice --json=runsToday,costUsdToday',
     ],
-    exits: ['unreachable', 'denied'],
-    output: 'document',
-    schema: SubjectUsage,
-    load: async () => (await import('../commands/subjects-usage-command.ts')).subjectsUsageCommand,
-  },
+    text: ({ activeRuns, runsToday, costUsdToday, fileBytes, ...shown }, _, paint) => {
+      const beside = Object.entries({ activeRuns, runsToday, costUsdToday, fileBytes }).map(
+        ([name, { used, limit }]) => [name, limit === null ? `${used}` : `${used} of ${limit}`] as const,
+      )
+      return pairsText([...Object.entries(shown), ...beside], paint)
+    },
+  }),
   {
     path: 'subjects export',
     summary: 'write what a user owns to stdout, as lines of JSON; the export itself is audited',
@@ -126,10 +131,9 @@ export const accessCommands: readonly CommandSpec[] = [
     schema: ErasedData,
     load: async () => (await import('../commands/subjects-data-command.ts')).subjectsDeleteCommand,
   },
-  {
+  answers('tokens.rotate', {
     path: 'token rotate',
     summary: 'replace a token with a new one, printed once; needs a running server',
-    target: 'server',
     arguments: [ID],
     flags: [
       {
@@ -144,9 +148,15 @@ export const accessCommands: readonly CommandSpec[] = [
       'perdure token rotate tok_01KX3FJ9M8 --grace 10m',
       'perdure token rotate tok_01KX3FJ9M8 --expires 30d --json',
     ],
-    exits: ['unreachable', 'denied', 'conflict'],
-    output: 'document',
-    schema: MintedToken,
-    load: async () => (await import('../commands/token-rotate-command.ts')).tokenRotateCommand,
-  },
+    input: ({ grace, expires }: { readonly grace?: string; readonly expires?: string }) => {
+      const expiresAt = expires === undefined ? undefined : expiryOf({ expires }, Date.now())
+      const graceSeconds = secondsIn('grace', grace)
+      return {
+        ...(graceSeconds === undefined ? {} : { graceSeconds }),
+        ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
+      }
+    },
+    note: (minted, { id }: { readonly id: string }) => `${minted.id} replaces ${id}; the token is not shown again`,
+    text: ({ token }) => `${token}\n`,
+  }),
 ]

@@ -1,17 +1,23 @@
-import { Agent, listOf, RunOutcome } from '@perdure/protocol'
+import { RunOutcome } from '@perdure/protocol'
+import { id } from '../output/columns.ts'
 import type { CommandSpec } from './command-spec.ts'
-import { CHANGES, PAGE_FLAGS, READS, START_FLAGS } from './server-rows.ts'
+import { lists } from './operation-rows.ts'
+import type { ItemOf } from './operation-types.ts'
+import { CHANGES, START_FLAGS } from './server-rows.ts'
 
 export const agentCommands: readonly CommandSpec[] = [
-  {
+  lists('agents.list', {
     path: 'agents list',
     summary: 'list the registered agents',
-    ...READS,
-    flags: PAGE_FLAGS,
     examples: ['perdure agents list', 'perdure agents list --json=id,description'],
-    schema: listOf(Agent),
-    load: async () => (await import('../commands/agents-command.ts')).agentsListCommand,
-  },
+    columns: {
+      AGENT: id('id'),
+      CONCURRENCY: ({ concurrency }) => concurrencyText(concurrency),
+      'WHEN BUSY': 'onBusy',
+      'ON CRASH': 'onCrash',
+      DESCRIPTION: 'description',
+    },
+  }),
   {
     path: 'agents run',
     summary:
@@ -40,3 +46,10 @@ export const agentCommands: readonly CommandSpec[] = [
     load: async () => (await import('../commands/agents-run-command.ts')).agentsRunCommand,
   },
 ]
+
+/** `single`, `3`, or `3 per user`. */
+function concurrencyText(concurrency: ItemOf<'agents.list'>['concurrency']): string {
+  if (typeof concurrency === 'string') return concurrency
+  const { limit, key } = concurrency
+  return key === undefined ? `${limit}` : `${limit} per ${key === 'function' ? 'key' : key}`
+}

@@ -1,6 +1,9 @@
 import { Approval, ApprovalStatus, listOf } from '@perdure/protocol'
+import type { Call } from '../call.ts'
 import type { ArgumentSpec, CommandSpec, FlagSpec } from './command-spec.ts'
-import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
+import { answers } from './operation-rows.ts'
+import type { AnswerOf } from './operation-types.ts'
+import { PAGE_FLAGS, READS } from './server-rows.ts'
 
 const ID: ArgumentSpec = {
   name: 'approval',
@@ -8,6 +11,22 @@ const ID: ArgumentSpec = {
   idOf: 'approval',
 }
 const REASON: FlagSpec = { name: 'reason', type: 'string', note: 'record this reason with the decision' }
+
+interface DecisionFlags {
+  readonly reason?: string
+  readonly payload?: string
+}
+
+const decisionOf =
+  (approved: boolean) =>
+  async ({ reason, payload }: DecisionFlags, { terminal }: Call) => {
+    const { readInput } = await import('../commands/read-input.ts')
+    const read = await readInput(terminal, 'payload', payload)
+    return { approved, ...(reason === undefined ? {} : { reason }), ...(read === undefined ? {} : { payload: read }) }
+  }
+
+const decidedText = ({ status, id, title, name }: AnswerOf<'approvals.resolve'>): string =>
+  `${status} ${id}  ${title ?? name}\n`
 
 export const approvalCommands: readonly CommandSpec[] = [
   {
@@ -28,21 +47,17 @@ export const approvalCommands: readonly CommandSpec[] = [
     ],
     examples: ['perdure approvals list', 'perdure approvals list --status approved --json'],
     schema: listOf(Approval),
-    load: async () => (await import('../commands/approvals-command.ts')).approvalsListCommand,
+    load: async () => (await import('../commands/approvals-list-command.ts')).approvalsListCommand,
   },
-  {
+  answers('approvals.get', {
     path: 'approvals show',
     summary: 'show an approval and its payload',
-    ...READS,
     arguments: [ID],
     examples: ['perdure approvals show apr_01KX3F', 'perdure approvals show apr_01KX3F --json=payload'],
-    schema: Approval,
-    load: async () => (await import('../commands/approvals-command.ts')).approvalsShowCommand,
-  },
-  {
+  }),
+  answers('approvals.resolve', {
     path: 'approvals approve',
     summary: 'approve a request; exits 6 if it was already decided differently',
-    ...CHANGES,
     arguments: [ID],
     flags: [
       REASON,
@@ -57,17 +72,16 @@ export const approvalCommands: readonly CommandSpec[] = [
       'perdure approvals approve apr_01KX3F',
       'perdure approvals approve apr_01KX3F --reason "checked with legal"',
     ],
-    schema: Approval,
-    load: async () => (await import('../commands/approvals-command.ts')).approvalsApproveCommand,
-  },
-  {
+    input: decisionOf(true),
+    text: decidedText,
+  }),
+  answers('approvals.resolve', {
     path: 'approvals deny',
     summary: 'deny a request; exits 6 if it was already decided differently',
-    ...CHANGES,
     arguments: [ID],
     flags: [REASON],
     examples: ['perdure approvals deny apr_01KX3F', 'perdure approvals deny apr_01KX3F --reason "too expensive"'],
-    schema: Approval,
-    load: async () => (await import('../commands/approvals-command.ts')).approvalsDenyCommand,
-  },
+    input: decisionOf(false),
+    text: decidedText,
+  }),
 ]

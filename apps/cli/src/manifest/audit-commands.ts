@@ -1,7 +1,12 @@
-import { AuditEntry, AuditVerification, listOf } from '@perdure/protocol'
+import { AuditVerification } from '@perdure/protocol'
 import * as v from 'valibot'
+import type { Call } from '../call.ts'
+import { instantIn } from '../duration.ts'
+import { status } from '../output/columns.ts'
+import { relativeText } from '../output/time-text.ts'
 import type { CommandSpec, FlagSpec } from './command-spec.ts'
-import { ASKING, PAGE_FLAGS, READS } from './server-rows.ts'
+import { lists } from './operation-rows.ts'
+import { ASKING } from './server-rows.ts'
 
 const FILTERS: readonly FlagSpec[] = [
   { name: 'action', type: 'string', note: 'show only entries with this action' },
@@ -20,16 +25,34 @@ const FILTERS: readonly FlagSpec[] = [
   },
 ]
 
+interface AuditFilterFlags {
+  readonly action?: string
+  readonly actor?: string
+  readonly since?: string
+  readonly until?: string
+}
+
+const auditFilterOf = ({ action, actor, since, until }: AuditFilterFlags) => ({
+  ...{ action, actor, since: instantIn('since', since), until: instantIn('until', until) },
+})
+
 export const auditCommands: readonly CommandSpec[] = [
-  {
+  lists('audit.list', {
     path: 'audit list',
     summary: 'list audit entries, newest first',
-    ...READS,
-    flags: [...FILTERS, ...PAGE_FLAGS],
+    flags: FILTERS,
     examples: ['perdure audit list --action token.mint', 'perdure audit list --since 1h --json=seq,action'],
-    schema: listOf(AuditEntry),
-    load: async () => (await import('../commands/audit-command.ts')).auditListCommand,
-  },
+    input: auditFilterOf,
+    columns: {
+      SEQ: 'seq',
+      ACTION: 'action',
+      BY: ({ actor }) => actor.subject ?? actor.id ?? actor.kind,
+      TARGET: 'target',
+      DECISION: status('decision'),
+      STATUS: 'status',
+      WHEN: ({ at }) => relativeText(at),
+    },
+  }),
   {
     path: 'audit verify',
     summary: 'verify the audit chain of a server, or an exported file with --file',
@@ -61,6 +84,13 @@ export const auditCommands: readonly CommandSpec[] = [
     exits: ASKING,
     output: 'text',
     schema: v.unknown(),
-    load: async () => (await import('../commands/audit-command.ts')).auditExportCommand,
+    load: async () => exportAudit,
   },
 ]
+
+/** Streams the response to stdout, because the chain may not fit in memory. */
+async function exportAudit(call: Call, flags: AuditFilterFlags & { readonly format: 'ndjson' | 'csv' }): Promise<void> {
+  const response = await call.client().audit.export({ ...auditFilterOf(flags), format: flags.format })
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body ?? []) call.terminal.stdout.write(decoder.decode(chunk, { stream: true }))
+}

@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import type { CommandSpec } from './command-spec.ts'
-import { CHANGES, FOLLOWS, READS } from './server-rows.ts'
+import { answers } from './operation-rows.ts'
+import { CHANGES, FOLLOWS } from './server-rows.ts'
 
-const Document = v.record(v.string(), v.unknown())
+const indented = (document: unknown): string => `${JSON.stringify(document, undefined, 2)}\n`
 
 /** Commands derived from the API tables. */
 export const operationCommands: readonly CommandSpec[] = [
@@ -48,20 +49,16 @@ export const operationCommands: readonly CommandSpec[] = [
     schema: v.unknown(),
     load: async () => (await import('../commands/api-command.ts')).apiCommand,
   },
-  {
+  answers('docs.openapi', {
     path: 'openapi',
     summary: 'print the OpenAPI document of a server',
-    ...READS,
     examples: ['perdure openapi > openapi.json', 'perdure openapi --json=paths'],
-    schema: Document,
-    load: async () => (await import('../commands/documents-command.ts')).openapiCommand,
-  },
-  {
+    text: indented,
+  }),
+  answers('docs.asyncapi', {
     path: 'asyncapi',
     summary: 'print the AsyncAPI document of a server',
-    ...READS,
     examples: ['perdure asyncapi > asyncapi.json', 'perdure asyncapi --json=channels'],
-    schema: Document,
-    load: async () => (await import('../commands/documents-command.ts')).asyncapiCommand,
-  },
+    text: indented,
+  }),
 ]

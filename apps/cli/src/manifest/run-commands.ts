@@ -11,6 +11,7 @@ import {
 } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec, FlagSpec } from './command-spec.ts'
+import { answers } from './operation-rows.ts'
 import { repeatCommands } from './repeat-commands.ts'
 import { CHANGES, CHANGING, FOLLOWS, PAGE_FLAGS, READS, runFilterFlags } from './server-rows.ts'
 
@@ -129,16 +130,15 @@ export const runCommands: readonly CommandSpec[] = [
     schema: v.object({ runId: v.string(), status: v.string(), durationMs: v.number(), lines: v.array(TraceLine) }),
     load: async () => (await import('../commands/runs-trace-command.ts')).runsTraceCommand,
   },
-  {
+  answers('runs.abort', {
     path: 'runs abort',
     summary: 'abort a run',
-    ...CHANGES,
     arguments: [ID],
     flags: [{ name: 'reason', type: 'string', note: 'record this reason with the run' }],
     examples: ['perdure runs abort run_01KX3FJ9M8', 'perdure runs abort run_01KX3FJ9M8 --reason "wrong customer"'],
-    schema: RunOutcome,
-    load: async () => (await import('../commands/runs-command.ts')).runsAbortCommand,
-  },
+    input: ({ reason }: { readonly reason?: string }) => (reason === undefined ? {} : { reason }),
+    text: ({ runId }) => `aborted ${runId}\n`,
+  }),
   ...repeatCommands(ID),
   {
     path: 'runs resume',

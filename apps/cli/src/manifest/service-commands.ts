@@ -1,7 +1,8 @@
-import { Fact, listOf, McpServer, McpTool, PROTOCOLS, SearchResult, Skill } from '@perdure/protocol'
-import * as v from 'valibot'
+import { PROTOCOLS, SearchResult } from '@perdure/protocol'
+import { id, status } from '../output/columns.ts'
 import type { CommandSpec } from './command-spec.ts'
-import { ASKING, CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
+import { answers, deletes, lists } from './operation-rows.ts'
+import { ASKING, READS } from './server-rows.ts'
 
 /** Memory, skills and MCP servers. */
 export const serviceCommands: readonly CommandSpec[] = [
@@ -19,53 +20,46 @@ export const serviceCommands: readonly CommandSpec[] = [
       'perdure memory search "invoice address" --namespace customers --json',
     ],
     schema: SearchResult,
-    load: async () => (await import('../commands/memory-command.ts')).memorySearchCommand,
+    load: async () => (await import('../commands/memory-search-command.ts')).memorySearchCommand,
   },
-  {
+  answers('memory.get-fact', {
     path: 'memory show',
     summary: 'show a fact',
-    ...READS,
     arguments: [{ name: 'fact', note: 'fact id' }],
     examples: ['perdure memory show mem_01KX3F', 'perdure memory show mem_01KX3F --json=text'],
-    schema: Fact,
-    load: async () => (await import('../commands/memory-command.ts')).memoryShowCommand,
-  },
-  {
+  }),
+  deletes('memory.delete-fact', {
     path: 'memory forget',
     summary: 'delete a fact permanently',
-    ...CHANGES,
     arguments: [{ name: 'fact', note: 'fact id' }],
     examples: ['perdure memory forget mem_01KX3F', 'perdure memory forget mem_01KX3F --json'],
-    schema: v.object({ id: v.string(), deleted: v.literal(true) }),
-    load: async () => (await import('../commands/memory-command.ts')).memoryForgetCommand,
-  },
-  {
+  }),
+  lists('skills.list', {
     path: 'skills list',
     summary: 'list skills',
-    ...READS,
-    flags: PAGE_FLAGS,
     examples: ['perdure skills list', 'perdure skills list --json=name,status'],
-    schema: listOf(Skill),
-    load: async () => (await import('../commands/services-command.ts')).skillsListCommand,
-  },
-  {
+    columns: {
+      SKILL: 'name',
+      STATUS: status('status'),
+      DESCRIPTION: ({ description, reason }) => reason ?? description,
+    },
+  }),
+  lists('mcp.list', {
     path: 'mcp list',
     summary: 'list the registered MCP servers',
-    ...READS,
-    flags: PAGE_FLAGS,
     examples: ['perdure mcp list', 'perdure mcp list --json=id,status'],
-    schema: listOf(McpServer),
-    load: async () => (await import('../commands/services-command.ts')).mcpListCommand,
-  },
-  {
+    columns: { SERVER: id('id'), TRANSPORT: 'transport', STATUS: status('status'), FROM: 'source', URL: 'url' },
+  }),
+  // Listing the tools makes the server connect to the MCP server.
+  lists('mcp.tools', {
     path: 'mcp test',
     summary: 'connect to an MCP server and list its tools',
-    ...READS,
     arguments: [{ name: 'server', note: 'MCP server id' }],
     examples: ['perdure mcp test github', 'perdure mcp test github --json=name'],
-    schema: listOf(McpTool),
-    load: async () => (await import('../commands/services-command.ts')).mcpTestCommand,
-  },
+    isShort: true,
+    columns: { TOOL: 'name', DESCRIPTION: 'description' },
+    note: (_, { server }: { readonly server: string }, { out }) => (out.isJson ? undefined : `${server} is reachable`),
+  }),
   {
     path: 'mcp serve',
     summary: 'let an MCP client that starts local programs use the agents of a running server as tools',

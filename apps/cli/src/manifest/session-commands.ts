@@ -1,15 +1,23 @@
-import { EventEnvelope, listOf, Message, Session } from '@perdure/protocol'
+import { EventEnvelope, Message, Session } from '@perdure/protocol'
 import * as v from 'valibot'
+import { id } from '../output/columns.ts'
+import { relativeText } from '../output/time-text.ts'
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
-import { CHANGING, FOLLOWS, PAGE_FLAGS, READS } from './server-rows.ts'
+import { lists } from './operation-rows.ts'
+import { CHANGING, FOLLOWS, READS } from './server-rows.ts'
 
 const ID: ArgumentSpec = { name: 'session', note: 'session id, its beginning, or last', idOf: 'session' }
 
+interface ListFlags {
+  readonly agent?: string
+  readonly user?: string
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
 export const sessionCommands: readonly CommandSpec[] = [
-  {
+  lists('sessions.list', {
     path: 'sessions list',
     summary: 'list sessions, newest first',
-    ...READS,
     flags: [
       { name: 'agent', type: 'string', value: 'id', note: 'show only sessions with this agentId' },
       { name: 'user', type: 'string', value: 'id', note: 'show only sessions with this userId' },
@@ -19,12 +27,17 @@ export const sessionCommands: readonly CommandSpec[] = [
         value: 'key=value',
         note: 'show only sessions with this metadata; up to 3 times',
       },
-      ...PAGE_FLAGS,
     ],
     examples: ['perdure sessions list --user ada', 'perdure sessions list --metadata ticket=17 --format ndjson'],
-    schema: listOf(Session),
-    load: async () => (await import('../commands/sessions-command.ts')).sessionsListCommand,
-  },
+    input: ({ agent, user, metadata }: ListFlags) => ({ agentId: agent, userId: user, metadata }),
+    columns: {
+      SESSION: id('id'),
+      TITLE: 'title',
+      AGENT: 'agentId',
+      OWNER: 'owner',
+      UPDATED: ({ updatedAt }) => relativeText(updatedAt),
+    },
+  }),
   {
     path: 'sessions show',
     summary: 'show a session with its transcript',

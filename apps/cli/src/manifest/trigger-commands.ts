@@ -1,20 +1,18 @@
-import { Fire, FireReceipt, listOf, PrunedTriggers, Trigger } from '@perdure/protocol'
+import { Fire, Trigger } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
-import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
+import { answers, lists } from './operation-rows.ts'
+import { READS } from './server-rows.ts'
 
 const ID: ArgumentSpec = { name: 'trigger', note: 'trigger id' }
 
 export const triggerCommands: readonly CommandSpec[] = [
-  {
+  lists('triggers.list', {
     path: 'triggers list',
     summary: 'list triggers with their next fire and catch-up policy',
-    ...READS,
-    flags: PAGE_FLAGS,
     examples: ['perdure triggers list', 'perdure triggers list --json=id,nextFireAt'],
-    schema: listOf(Trigger),
-    load: async () => (await import('../commands/triggers-command.ts')).triggersListCommand,
-  },
+    columns: async () => (await import('../commands/triggers-command.ts')).TRIGGER_COLUMNS,
+  }),
   {
     path: 'triggers show',
     summary: 'show a trigger and its latest fires',
@@ -24,41 +22,33 @@ export const triggerCommands: readonly CommandSpec[] = [
     schema: v.object({ trigger: Trigger, fires: v.array(Fire) }),
     load: async () => (await import('../commands/triggers-command.ts')).triggersShowCommand,
   },
-  {
+  answers('triggers.fire', {
     path: 'triggers fire',
     summary: 'fire a trigger now, even if it is disabled',
-    ...CHANGES,
     arguments: [ID],
     examples: ['perdure triggers fire digest', 'perdure triggers fire digest --json=runId'],
-    schema: FireReceipt,
-    load: async () => (await import('../commands/triggers-command.ts')).triggersFireCommand,
-  },
-  {
+    text: ({ runId }, { trigger }: { readonly trigger: string }) => `fired ${trigger}: ${runId}\n`,
+  }),
+  answers('triggers.enable', {
     path: 'triggers enable',
     summary: 'enable a trigger',
-    ...CHANGES,
     arguments: [ID],
     examples: ['perdure triggers enable digest', 'perdure triggers enable digest --json=nextFireAt'],
-    schema: Trigger,
-    load: async () => (await import('../commands/triggers-command.ts')).triggersEnableCommand,
-  },
-  {
+    text: ({ id, nextFireAt }) => `enabled ${id}; next fire ${nextFireAt ?? '-'}\n`,
+  }),
+  answers('triggers.disable', {
     path: 'triggers disable',
     summary: 'disable a trigger; it can still be fired by hand',
-    ...CHANGES,
     arguments: [ID],
     examples: ['perdure triggers disable digest', 'perdure triggers disable digest --json=status'],
-    schema: Trigger,
-    load: async () => (await import('../commands/triggers-command.ts')).triggersDisableCommand,
-  },
-  {
+    text: ({ id }) => `disabled ${id}\n`,
+  }),
+  answers('triggers.prune', {
     path: 'triggers prune',
     summary: 'delete disabled, expired and orphaned triggers',
-    ...CHANGES,
     examples: ['perdure triggers prune', 'perdure triggers prune --json'],
-    schema: PrunedTriggers,
-    load: async () => (await import('../commands/triggers-command.ts')).triggersPruneCommand,
-  },
+    text: (pruned) => `${JSON.stringify(pruned)}\n`,
+  }),
   {
     path: 'triggers next',
     summary: 'show the next fire times of a cron trigger, or of a cron expression, which needs no server',

@@ -1,25 +1,41 @@
-import { Delivery, listOf, Webhook, WebhookWithSecret } from '@perdure/protocol'
-import * as v from 'valibot'
+import { Delivery } from '@perdure/protocol'
+import { secondsIn } from '../duration.ts'
+import { id, status } from '../output/columns.ts'
+import { relativeText } from '../output/time-text.ts'
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
-import { CHANGES, CHANGING, PAGE_FLAGS, READS } from './server-rows.ts'
+import { answers, deletes, lists } from './operation-rows.ts'
+import { CHANGES, CHANGING } from './server-rows.ts'
 
 const ID: ArgumentSpec = { name: 'webhook', note: 'webhook id' }
 const DELIVERY: ArgumentSpec = { name: 'delivery', note: 'delivery id' }
 
+const listIn = (text: string | undefined): string[] | undefined => text?.split(',').map((item) => item.trim())
+
+interface CreateFlags {
+  readonly endpoint: string
+  readonly id?: string
+  readonly events?: string
+  readonly targets?: string
+  readonly owner?: string
+}
+
 export const webhookCommands: readonly CommandSpec[] = [
-  {
+  lists('webhooks.list', {
     path: 'webhooks list',
     summary: 'list webhooks',
-    ...READS,
-    flags: PAGE_FLAGS,
     examples: ['perdure webhooks list', 'perdure webhooks list --json=id,url'],
-    schema: listOf(Webhook),
-    load: async () => (await import('../commands/webhooks-command.ts')).webhooksListCommand,
-  },
-  {
+    columns: {
+      WEBHOOK: id('id'),
+      ENABLED: ({ enabled }) => (enabled ? 'yes' : 'no'),
+      EVENTS: ({ events }) => events.join(' '),
+      OWNER: 'owner',
+      FROM: 'source',
+      URL: 'url',
+    },
+  }),
+  answers('webhooks.create', {
     path: 'webhooks create',
     summary: 'add a webhook and print its secret, which is shown only once',
-    ...CHANGES,
     arguments: [{ name: 'endpoint', note: 'URL that receives the events' }],
     flags: [
       { name: 'id', type: 'string', value: 'id', note: 'use this id instead of a new one' },
@@ -46,40 +62,34 @@ export const webhookCommands: readonly CommandSpec[] = [
       'perdure webhooks create https://billing.example.com/hooks --events run.completed,run.failed',
       'perdure webhooks create https://ops.example.com/hooks --id ops --owner "*" --json=secret',
     ],
-    schema: WebhookWithSecret,
-    load: async () => (await import('../commands/webhooks-command.ts')).webhooksCreateCommand,
-  },
-  {
+    input: ({ endpoint, id, events, targets, owner }: CreateFlags) => ({
+      ...{ url: endpoint, id, owner, events: listIn(events), targets: listIn(targets) },
+    }),
+    text: ({ id, secret }) => `created ${id}; verify its deliveries with this secret:\n${secret}\n`,
+  }),
+  deletes('webhooks.delete', {
     path: 'webhooks delete',
     summary: 'delete a webhook and its deliveries',
-    ...CHANGES,
     arguments: [ID],
     examples: ['perdure webhooks delete billing', 'perdure webhooks delete billing --json'],
-    schema: v.object({ id: v.string(), deleted: v.literal(true) }),
-    load: async () => (await import('../commands/webhooks-command.ts')).webhooksDeleteCommand,
-  },
-  {
+  }),
+  answers('webhooks.enable', {
     path: 'webhooks enable',
     summary: 'enable a webhook: deliver events from now on',
-    ...CHANGES,
     arguments: [ID],
     examples: ['perdure webhooks enable billing', 'perdure webhooks enable billing --json=enabled'],
-    schema: Webhook,
-    load: async () => (await import('../commands/webhooks-command.ts')).webhooksEnableCommand,
-  },
-  {
+    text: ({ id }) => `enabled ${id}\n`,
+  }),
+  answers('webhooks.disable', {
     path: 'webhooks disable',
     summary: 'disable a webhook: send nothing until it is enabled',
-    ...CHANGES,
     arguments: [ID],
     examples: ['perdure webhooks disable billing', 'perdure webhooks disable billing --json=enabled'],
-    schema: Webhook,
-    load: async () => (await import('../commands/webhooks-command.ts')).webhooksDisableCommand,
-  },
-  {
+    text: ({ id }) => `disabled ${id}\n`,
+  }),
+  answers('webhooks.rotate', {
     path: 'webhooks rotate',
     summary: 'replace the secret of a webhook and print the new one',
-    ...CHANGES,
     arguments: [ID],
     flags: [
       {
@@ -90,9 +100,9 @@ export const webhookCommands: readonly CommandSpec[] = [
       },
     ],
     examples: ['perdure webhooks rotate billing', 'perdure webhooks rotate billing --grace 1h --json=secret'],
-    schema: WebhookWithSecret,
-    load: async () => (await import('../commands/webhooks-command.ts')).webhooksRotateCommand,
-  },
+    input: ({ grace }: { readonly grace?: string }) => ({ graceSeconds: secondsIn('grace', grace) }),
+    text: ({ id, secret }) => `rotated the secret of ${id}:\n${secret}\n`,
+  }),
   {
     path: 'webhooks test',
     summary: 'send a test event to a webhook and wait for the response',
@@ -101,12 +111,11 @@ export const webhookCommands: readonly CommandSpec[] = [
     arguments: [ID],
     examples: ['perdure webhooks test billing', 'perdure webhooks test billing --json=status,error'],
     schema: Delivery,
-    load: async () => (await import('../commands/webhooks-command.ts')).webhooksTestCommand,
+    load: async () => (await import('../commands/webhooks-test-command.ts')).webhooksTestCommand,
   },
-  {
+  lists('webhooks.deliveries', {
     path: 'webhooks deliveries',
     summary: 'list the deliveries of a webhook, newest first',
-    ...READS,
     arguments: [ID],
     flags: [
       {
@@ -116,25 +125,29 @@ export const webhookCommands: readonly CommandSpec[] = [
         note: 'show only deliveries with this status',
         choices: ['pending', 'delivered', 'dead'],
       },
-      ...PAGE_FLAGS,
     ],
     examples: [
       'perdure webhooks deliveries billing',
       'perdure webhooks deliveries billing --status dead --json=id,error',
     ],
-    schema: listOf(Delivery),
-    load: async () => (await import('../commands/webhooks-command.ts')).webhooksDeliveriesCommand,
-  },
-  {
+    input: ({ status }: { readonly status?: 'pending' | 'delivered' | 'dead' }) => ({ status }),
+    columns: {
+      DELIVERY: id('id'),
+      EVENT: 'type',
+      STATUS: status('status'),
+      ATTEMPTS: 'attempts',
+      NEXT: ({ nextAttemptAt }) => relativeText(nextAttemptAt),
+      ERROR: 'error',
+    },
+  }),
+  answers('webhooks.redeliver', {
     path: 'webhooks redeliver',
     summary: 'send a delivery again, even if it was delivered',
-    ...CHANGES,
     arguments: [ID, DELIVERY],
     examples: [
       'perdure webhooks redeliver billing del_01KX3F',
       'perdure webhooks redeliver billing del_01KX3F --json=status',
     ],
-    schema: Delivery,
-    load: async () => (await import('../commands/webhooks-command.ts')).webhooksRedeliverCommand,
-  },
+    text: ({ id }) => `queued ${id} to be sent again\n`,
+  }),
 ]

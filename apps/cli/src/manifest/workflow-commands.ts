@@ -1,7 +1,10 @@
-import { Checkpoint, listOf, ThreadState, Workflow, WorkflowOutcome } from '@perdure/protocol'
+import { ThreadState, WorkflowOutcome } from '@perdure/protocol'
 import * as v from 'valibot'
+import { id } from '../output/columns.ts'
+import { relativeText } from '../output/time-text.ts'
 import type { ArgumentSpec, CommandSpec, FlagSpec } from './command-spec.ts'
-import { CHANGES, PAGE_FLAGS, READS, START_FLAGS } from './server-rows.ts'
+import { lists } from './operation-rows.ts'
+import { CHANGES, READS, START_FLAGS } from './server-rows.ts'
 
 const ID: ArgumentSpec = { name: 'workflow', note: 'workflow id' }
 const THREAD: ArgumentSpec = { name: 'thread', note: 'thread id' }
@@ -9,15 +12,12 @@ const SOURCES = 'JSON or text, @file, or - for stdin'
 const PAYLOAD: FlagSpec = { name: 'payload', type: 'string', value: 'input', note: `pass this to the run: ${SOURCES}` }
 
 export const workflowCommands: readonly CommandSpec[] = [
-  {
+  lists('workflows.list', {
     path: 'workflows list',
     summary: 'list the registered workflows',
-    ...READS,
-    flags: PAGE_FLAGS,
     examples: ['perdure workflows list', 'perdure workflows list --json=id'],
-    schema: listOf(Workflow),
-    load: async () => (await import('../commands/workflows-command.ts')).workflowsListCommand,
-  },
+    columns: { WORKFLOW: id('id'), 'ON CRASH': 'onCrash', RECOVERIES: 'recoveries', DESCRIPTION: 'description' },
+  }),
   {
     path: 'workflows run',
     summary: 'start a workflow',
@@ -75,19 +75,23 @@ export const workflowCommands: readonly CommandSpec[] = [
     schema: WorkflowOutcome,
     load: async () => (await import('../commands/workflows-command.ts')).workflowsResumeCommand,
   },
-  {
+  lists('workflows.checkpoints', {
     path: 'workflows checkpoints',
     summary: 'list the checkpoints of a thread, newest first',
-    ...READS,
     arguments: [ID, THREAD],
-    flags: PAGE_FLAGS,
     examples: [
       'perdure workflows checkpoints onboarding thr_01KX3F',
       'perdure workflows checkpoints onboarding thr_01KX3F --json',
     ],
-    schema: listOf(Checkpoint),
-    load: async () => (await import('../commands/workflows-command.ts')).workflowsCheckpointsCommand,
-  },
+    input: ({ thread }: { readonly thread: string }) => ({ threadId: thread }),
+    columns: {
+      CHECKPOINT: id('id'),
+      SEQ: 'seq',
+      STEP: 'step',
+      RESULT: ({ result }) => JSON.stringify(result),
+      WRITTEN: ({ createdAt }) => relativeText(createdAt),
+    },
+  }),
   {
     path: 'workflows check',
     summary: 'replay all open runs against the configuration on disk, and list those that it cannot continue',

@@ -3,12 +3,54 @@ import { type Paint, statusColour } from './paint.ts'
 
 export interface Column<Item> {
   readonly head: string
-  readonly cell: (item: Item) => string | number | null | undefined
+  readonly cell: (item: Item) => Cell
   /** Cells are statuses such as `completed` and are coloured. */
   readonly isStatus?: true
   /** Cells are ids that the user copies into another command: they are never cut. */
   readonly isId?: true
 }
+
+type Cell = string | number | null | undefined
+
+/** The members of an item that are texts or numbers. */
+type Member<Item> = { [Name in keyof Item]-?: Item[Name] extends Cell ? Name : never }[keyof Item] & string
+
+/** A member of the items, or what a row shows. */
+type CellSpec<Item> = Member<Item> | ((item: Item) => Cell)
+
+/** A column that is more than its cells. */
+interface MarkedCell<Item> {
+  readonly cell: CellSpec<Item>
+  readonly isStatus?: true
+  readonly isId?: true
+}
+
+/** The columns of a table by their heads; a list if a head is not fixed. */
+export type Columns<Item> = Readonly<Record<string, CellSpec<Item> | MarkedCell<Item>>> | readonly Column<Item>[]
+
+/** A column of ids. */
+export const id = <Name extends string>(cell: Name): { readonly cell: Name; readonly isId: true } => ({
+  cell,
+  isId: true,
+})
+
+/** A column of statuses. */
+export const status = <Name extends string>(cell: Name): { readonly cell: Name; readonly isStatus: true } => ({
+  cell,
+  isStatus: true,
+})
+
+function columnsOf<Item>(columns: Columns<Item>): readonly Column<Item>[] {
+  if (isList(columns)) return columns
+  return Object.entries(columns).map(([head, spec]) => {
+    const { cell, ...marks }: MarkedCell<Item> = typeof spec === 'object' ? spec : { cell: spec }
+    return { head, ...marks, cell: typeof cell === 'function' ? cell : (item) => textOf(item[cell]) }
+  })
+}
+
+const isList = <Item>(columns: Columns<Item>): columns is readonly Column<Item>[] => Array.isArray(columns)
+
+const textOf = (value: unknown): Cell => (typeof value === 'string' || typeof value === 'number' ? value : undefined)
 
 export interface TableStyle {
   readonly paint: Paint
@@ -25,11 +67,11 @@ const MIN_WIDTH = 8
  */
 export function columnsText<Item>(
   items: readonly Item[],
-  columns: readonly Column<Item>[],
+  columns: Columns<Item>,
   { paint, width }: TableStyle,
 ): string {
   if (items.length === 0) return 'nothing to show\n'
-  const all = columns.map((column) => columnOf(items, column))
+  const all = columnsOf(columns).map((column) => columnOf(items, column))
   const shown = width === undefined ? all : fitted(withoutEmpty(all, width), width)
   const widths = shown.map((column) => column.width)
   const rows = items.map((_, row) => shown.map(({ cells }) => cells[row] ?? ''))

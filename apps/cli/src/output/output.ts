@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { type Terminal, writeDocument } from '../terminal.ts'
-import { type Column, columnsText } from './columns.ts'
+import { type Columns, columnsText } from './columns.ts'
 import { type Paint, painter } from './paint.ts'
 import { pickFields } from './pick-fields.ts'
 
@@ -27,7 +27,7 @@ export interface Output {
   /** One JSON document, or text. */
   document(value: unknown, text: (paint: Paint) => string): void
   /** A page of items: one JSON document, a line per item with `ndjson`, or a table. */
-  list<Item>(page: Page<Item>, columns: readonly Column<Item>[]): void
+  list<Item>(page: Page<Item>, columns: Columns<Item>): void
   /** One item of a stream: a line of JSON, or text. Without a terminal it is JSON, unless `--format table` is set. */
   item(value: unknown, text: (paint: Paint) => string): void
   /** Streamed text, such as the answer of an agent; ignored with JSON. */

@@ -6,7 +6,7 @@ const UNITS: readonly (readonly [name: string, ms: number])[] = [
 ]
 
 /** `3 min ago`, `in 2 h`, `now`. */
-export function relativeText(iso: string | null | undefined, now: number): string {
+export function relativeText(iso: string | null | undefined, now: number = Date.now()): string {
   if (iso === null || iso === undefined) return '-'
   const distance = Date.parse(iso) - now
   const [name, ms] = UNITS.find(([, unit]) => Math.abs(distance) >= unit) ?? ['', 0]

@@ -4,7 +4,6 @@ import { isFunction } from '../sdk.ts'
 import { type ApprovalStatus, approvalOf, approvalStatus, mayNeedApproval, type Policies } from './approval-policy.ts'
 import { type Denied, denied, showDenial, toModelOutput } from './denied.ts'
 import type { ExecuteOptions, ToolLike, Tools } from './tool.ts'
-import { takeId } from './tool-call-id.ts'
 import { toolOptionsOf } from './tool-options.ts'
 
 export interface ToolSettings extends Omit<Policies, 'tools'> {
@@ -141,4 +140,17 @@ async function settle(ctx: RunContext, given: unknown, toolCallId: string | unde
     if (toolCallId !== undefined) void ctx.emit('tool.result', { toolCallId, result: value, preliminary: true })
   }
   return last
+}
+
+const TAKEN = new WeakMap<object, Map<string, number>>()
+const VISIBLE = /^[\x21-\x7e]{1,120}$/
+
+/** The id of the model's call, with a number if the model has used it before in this execution. */
+function takeId(ctx: object, id: string | undefined): string | undefined {
+  if (id === undefined || !VISIBLE.test(id)) return undefined
+  const taken = TAKEN.get(ctx) ?? new Map<string, number>()
+  TAKEN.set(ctx, taken)
+  const count = (taken.get(id) ?? 0) + 1
+  taken.set(id, count)
+  return count === 1 ? id : `${id}.${count}`
 }

@@ -2,8 +2,7 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import type { EpochMs, NewAuditEntry, UnitOfWork } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { aRequest, createTestAudit, flushPromises } from './audit.fixture.ts'
-import { csvRow } from './csv-row.ts'
-import { createExportAudit } from './export-audit.ts'
+import { createExportAudit, csvRow } from './export-audit.ts'
 import { createListAudit } from './read-audit.ts'
 
 const at = (seq: number) => (1_700_000_000_000 + seq * 1_000) as EpochMs

@@ -1,7 +1,18 @@
 import { toMilliseconds } from '@perdure/protocol'
-import { type Backoff, backoffMs } from '../concurrency/backoff.ts'
 import { durationProblem, membersProblem, numberProblem, objectProblem, type Problem } from './check-options.ts'
 import type { RetryOptions } from './step.ts'
+
+/** Exponential backoff. Durations in milliseconds. */
+interface Backoff {
+  readonly delayMs?: number | undefined // 200 when missing
+  readonly factor?: number | undefined // 2 when missing
+  readonly maxDelayMs?: number | undefined // 30,000 when missing
+}
+
+/** The delay before the next try. @param failures tries that have failed so far, from 1 */
+function backoffMs({ delayMs = 200, factor = 2, maxDelayMs = 30_000 }: Backoff, failures: number): number {
+  return Math.min(maxDelayMs, delayMs * factor ** Math.min(failures - 1, 60))
+}
 
 /** The option `retries` with its defaults; durations in milliseconds. */
 export interface RetryPolicy extends Backoff {

@@ -1,7 +1,7 @@
+import type { StepKind } from '@perdure/ports'
 import { type JsonText, perdureError, type RunRecord, type StepRecord, toJsonText } from '@perdure/ports'
 import { isLongerThan } from '../json/json-members.ts'
 import { readSuspension, type StoredSuspension } from '../runs/stored-suspension.ts'
-import { isMadeByCode, OUTCOME_SOURCES } from './outcome-source.ts'
 
 /** Where a fork leaves the run that it repeats. */
 export type ForkPoint = 'failure' | 'start' | { readonly seq: number }
@@ -130,3 +130,16 @@ function textOf(seq: number, value: unknown, maxResultBytes: number): JsonText {
     hint: 'raise runs.maxResultBytes',
   })
 }
+
+/** The origin of the outcome of each kind of call. A fork can replace only an outcome that the code of the run has made. */
+const OUTCOME_SOURCES = {
+  step: 'the code',
+  version: 'the code',
+  sleep: 'a timer',
+  event: 'the sender of an event',
+  approval: 'a person',
+  child: 'a child run',
+  'client-tool': 'the client',
+} as const satisfies Record<StepKind, string>
+
+const isMadeByCode = (kind: StepKind): boolean => OUTCOME_SOURCES[kind] === 'the code'

@@ -1,9 +1,19 @@
 import { type EpochMs, plusMs, type UnitOfWork, type Write } from '@perdure/ports'
+import type { Days } from '../declarations/longest-limit.ts'
 import { createLongestLimit, type LongestLimitDeps } from '../declarations/longest-limit.ts'
 import type { Daemon } from '../lifecycle/daemon.ts'
 import { createSupervisedLoop, type SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'
 import { createExpireSessions, type ExpireSessionsDeps } from '../sessions/expire-sessions.ts'
-import type { RetentionLimits } from './retention-limits.ts'
+
+/** When rows are removed. A missing limit: never. */
+interface RetentionLimits {
+  readonly eventsDays: number
+  /** Days after which expired and revoked tokens are removed. */
+  readonly tokensDays: number
+  readonly runsDays?: Days
+  /** Days without activity. */
+  readonly sessionsDays?: Days
+}
 
 export interface RetentionDeps extends SupervisedLoopDeps, ExpireSessionsDeps, LongestLimitDeps {
   readonly unitOfWork: UnitOfWork

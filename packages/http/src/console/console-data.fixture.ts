@@ -1,4 +1,4 @@
-import type { ConsoleData } from './console-data.ts'
+import type { ConsoleData, DocsPage } from './console-data.ts'
 
 /** A console without files. */
 export const TEST_CONSOLE: ConsoleData = {
@@ -9,4 +9,11 @@ export const TEST_CONSOLE: ConsoleData = {
     configuration: [{ path: 'server.port', value: 8080, origin: 'default' }],
   }),
   readMetricHistory: () => ({ intervalMs: 15_000, times: [], series: [] }),
+}
+
+/** A page without style and script. */
+export const TEST_DOCS_PAGE: DocsPage = {
+  html: '<html><noscript>%LIST%</noscript></html>',
+  styleSource: "'sha256-style'",
+  scriptSource: "'sha256-script'",
 }

@@ -18,3 +18,10 @@ export interface ConsoleData {
   readonly readSystem: () => Promise<InferOutput<typeof ConsoleSystem>>
   readonly readMetricHistory: () => InferOutput<typeof MetricHistory>
 }
+
+/** The page that documents the API, and the sources of a Content-Security-Policy that allow its style and its script. */
+export interface DocsPage {
+  readonly html: string
+  readonly styleSource: string
+  readonly scriptSource: string
+}

@@ -68,7 +68,7 @@ function pathsOf(operations: readonly Operation[], components: Components): Json
   return paths
 }
 
-const tagOf = ({ id }: Operation): string => id.split('.')[0] ?? id
+export const tagOf = ({ id }: Operation): string => id.split('.')[0] ?? id
 
 function operationObject(operation: Operation, { schemas, parameters, responses }: Components): Json {
   const { id, summary, scope, body, refused, takesFile } = operation
@@ -76,7 +76,7 @@ function operationObject(operation: Operation, { schemas, parameters, responses 
     operationId: id,
     tags: [tagOf(operation)],
     summary,
-    description: describeScope(operation) + describeFurtherScopes(operation) + describeVisibility(operation),
+    description: descriptionOf(operation),
     ...(scope === null ? { security: [] } : {}),
     ...(refused === true ? { 'x-perdure-refused': true } : {}),
     parameters: parameters.of(operation),
@@ -85,6 +85,10 @@ function operationObject(operation: Operation, { schemas, parameters, responses 
     responses: responses.of(operation),
   }
 }
+
+/** What a caller needs to call the operation, and what it sees. */
+export const descriptionOf = (operation: Operation): string =>
+  describeScope(operation) + describeFurtherScopes(operation) + describeVisibility(operation)
 
 const describeFurtherScopes = ({ mayNeed = [] }: Operation): string =>
   mayNeed.length === 0

@@ -1,7 +1,7 @@
 import type { Principal } from '@perdure/core'
 import { type JsonText, toJsonText } from '@perdure/ports'
-import { type docsOperations, ERRORS } from '@perdure/protocol'
-import { DOCS_PAGE_HEADERS, renderDocsPage } from '../docs-page/render-docs-page.ts'
+import type { docsOperations } from '@perdure/protocol'
+import { docsAnswer } from '../console/docs-page.ts'
 import { buildAsyncApi } from '../documents/asyncapi.ts'
 import { buildOpenApi } from '../documents/openapi.ts'
 import type { Json } from '../documents/openapi-json.ts'
@@ -10,9 +10,9 @@ import type { Handlers } from '../handlers.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
 import { servedOperations } from '../mount.ts'
 import { readableIds } from '../readable-ids.ts'
-import { textAnswer } from '../response/text-answer.ts'
+import type { TextAnswer } from '../response/text-answer.ts'
 
-type Deps = Pick<HttpAppDeps, 'config' | 'version' | 'readAgents' | 'readWorkflows'>
+type Deps = Pick<HttpAppDeps, 'config' | 'version' | 'readAgents' | 'readWorkflows' | 'readDocsPage'>
 
 const MAX_CACHED = 16
 
@@ -28,7 +28,7 @@ export function docsRoutes({ config, version, ...deps }: Deps): Handlers<typeof 
   }
   const openApis = new Map<string, JsonText>()
   let asyncApi: JsonText | undefined
-  let page: string | undefined
+  let page: TextAnswer | undefined
 
   const openApiFor = (principal: Principal): JsonText => {
     const registrations = readableBy(principal, deps)
@@ -45,9 +45,9 @@ export function docsRoutes({ config, version, ...deps }: Deps): Handlers<typeof 
       asyncApi ??= toJsonText(buildAsyncApi({ basePath: config.basePath, version }))
       return { status: 200, json: asyncApi }
     },
-    getDocs() {
-      page ??= renderDocsPage(openApiObject(), ERRORS)
-      return textAnswer(page, 200, DOCS_PAGE_HEADERS)
+    async getDocs() {
+      page ??= docsAnswer(await deps.readDocsPage(), servedOperations(config))
+      return page
     },
   }
 }

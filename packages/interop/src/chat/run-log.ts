@@ -1,7 +1,13 @@
-import type { LogEvent } from '@perdure/core'
-import { type RenderEnvelope, type RunTargets, runSubject } from '@perdure/core'
+import {
+  BUDGET_CALL,
+  fieldsOf,
+  isFields,
+  type LogEvent,
+  type RenderEnvelope,
+  type RunTargets,
+  runSubject,
+} from '@perdure/core'
 import { type EventLog, fromJsonText, type RunRecord, type YieldTurn } from '@perdure/ports'
-import { withoutBudgetRequests } from './budget-requests.ts'
 import type { ChatLimits } from './chat-input.ts'
 import { createErrorMask, type FailingRun } from './error-mask.ts'
 import { createLogLimit, isTextDelta, type LogLimit } from './log-limit.ts'
@@ -87,4 +93,17 @@ export async function readLog(
     if (batch.length === 0) return !isEmpty
     await yieldTurn()
   }
+}
+
+/**
+ * Leaves out the requests of a run to go on beyond its budget. The client of a run must not decide them, and does not see costs:
+ * for it, the run works until somebody has decided.
+ */
+function withoutBudgetRequests(event: LogEvent): readonly LogEvent[] {
+  const fields = fieldsOf(event)
+  if (fields.name === BUDGET_CALL && event.type.startsWith('approval.')) return []
+  const { waitingFor } = fields
+  if (event.type !== 'run.suspended' || !Array.isArray(waitingFor)) return [event]
+  const others = waitingFor.filter((wait) => !(isFields(wait) && wait.name === BUDGET_CALL))
+  return others.length === waitingFor.length ? [event] : [{ ...event, payload: { ...fields, waitingFor: others } }]
 }

@@ -279,6 +279,7 @@ export function compose(parts: Parts) {
     ...{ version, clock, ids, logger, meter, tracer, hasLease, keyRequest, recall, digest, yieldTurn },
     ...{ authenticate, watchCredential, csrfTokens: gate.csrfTokens, cookieTags: gate.cookieTags },
     ...{ admit, onAnswer, consoleData },
+    readDocsPage: async () => (await import('@perdure/console')).docsPage(),
   })
   fetch.bind(app.fetch)
   const onUpgrade = createUpgrades({ app, webSockets, logger })

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type ApiDocument, bodyExample, operationsOf, requestPath, resolved } from './api-document.ts'
+import { type ApiDocument, acceptsOf, bodyExample, limitsOf, operationsOf, resolved } from './api-document.ts'
 
 const body = { content: { 'application/json': { schema: { $ref: '#/components/schemas/Fact' } } } }
 const DOCUMENT: ApiDocument = {
+  info: { title: 'Facts', version: '1' },
   paths: {
     '/facts/{id}': {
       parameters: [{ $ref: '#/components/parameters/id' }],
@@ -16,13 +17,6 @@ const DOCUMENT: ApiDocument = {
     schemas: { Fact: { type: 'object', examples: [{ text: 'tea' }] } },
   },
 }
-const parameters = [
-  { name: 'id', in: 'path', required: true },
-  { name: 'limit', in: 'query' },
-  { name: 'Prefer', in: 'header' },
-]
-const operation = { path: '/facts/{id}', parameters }
-
 describe('the document of the API', () => {
   it('lists operations with their addresses', () => {
     expect(operationsOf(DOCUMENT).map(({ method, path, operationId }) => `${method} ${path} ${operationId}`)).toEqual([
@@ -46,9 +40,33 @@ describe('the document of the API', () => {
     expect(bodyExample(DOCUMENT, {})).toBeUndefined()
   })
 
-  it('puts parameters into the path and the query, escaped', () => {
-    expect(requestPath(operation, { id: 'a/b', limit: '5', Prefer: 'wait=1' })).toBe('/facts/a%2Fb?limit=5')
-    expect(requestPath(operation, { id: 'a' })).toBe('/facts/a')
-    expect(() => requestPath(operation, {})).toThrow('id is missing')
+  it('finds the example of a body that is a component', () => {
+    const content = { 'application/json': { examples: { Fact: { $ref: '#/components/examples/Fact' } } } }
+    const components = { examples: { Fact: { value: { text: 'coffee' } } } }
+
+    expect(bodyExample({ components }, { requestBody: { content } })).toBe('{\n  "text": "coffee"\n}')
+  })
+
+  it('lists the media types of successful answers', () => {
+    const failure = { content: { 'application/problem+json': {} } }
+    const success = { content: { 'application/json': {}, 'text/event-stream': {} } }
+
+    expect(acceptsOf({ responses: { 200: success, 201: success, 404: failure } })).toEqual([
+      'application/json',
+      'text/event-stream',
+    ])
+    expect(acceptsOf({ responses: { 404: failure } })).toEqual([])
+  })
+
+  it.each([
+    [{ type: 'string', minLength: 1, maxLength: 128 }, '1 to 128 characters'],
+    [{ type: 'string', pattern: '^a$' }, 'matches ^a$'],
+    [{ type: 'integer', minimum: 1, default: 3 }, 'at least 1, default 3'],
+    [{ type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: 200 }, 'at most 200'],
+    [{ type: 'array', minItems: 1, maxItems: 3 }, '1 to 3 items'],
+    [{ type: 'string', format: 'date-time' }, 'date-time'],
+    [{ type: 'string' }, ''],
+  ])('describes the limits of %j', (schema, expected) => {
+    expect(limitsOf(schema)).toBe(expected)
   })
 })

@@ -1,10 +1,14 @@
 /** The part of an OpenAPI document that the page shows. */
 export interface ApiDocument {
+  readonly info: { readonly title: string; readonly version: string; readonly summary?: string }
+  readonly servers?: readonly { readonly url: string }[]
+  readonly tags?: readonly { readonly name: string; readonly description?: string }[]
   readonly paths: Readonly<Record<string, ApiPath>>
   readonly components?: {
     readonly schemas?: Readonly<Record<string, ApiSchema>>
     readonly parameters?: Readonly<Record<string, ApiParameter>>
     readonly responses?: Readonly<Record<string, ApiResponse>>
+    readonly examples?: Readonly<Record<string, ApiExample>>
   }
 }
 
@@ -22,6 +26,7 @@ type ApiPath = { readonly parameters?: readonly (ApiParameter | Reference)[] } &
 interface ApiResponse {
   readonly description?: string
   readonly content?: Readonly<Record<string, ApiContent>>
+  readonly 'x-perdure-errors'?: readonly string[]
 }
 
 export interface ApiOperation {
@@ -32,6 +37,8 @@ export interface ApiOperation {
   readonly parameters?: readonly (ApiParameter | Reference)[]
   readonly requestBody?: { readonly content?: Readonly<Record<string, ApiContent>> }
   readonly responses?: Readonly<Record<string, ApiResponse | Reference>>
+  /** Whether the server refuses every call, because the operation is not implemented. */
+  readonly 'x-perdure-refused'?: boolean
 }
 
 export interface ApiParameter {
@@ -39,12 +46,17 @@ export interface ApiParameter {
   readonly in: string
   readonly required?: boolean
   readonly description?: string
+  readonly schema?: ApiSchema
+}
+
+interface ApiExample {
+  readonly value?: unknown
 }
 
 interface ApiContent {
   readonly schema?: ApiSchema
   readonly example?: unknown
-  readonly examples?: Readonly<Record<string, { readonly value?: unknown }>>
+  readonly examples?: Readonly<Record<string, ApiExample | Reference>>
 }
 
 export interface ApiSchema {
@@ -58,12 +70,18 @@ export interface ApiSchema {
   readonly items?: ApiSchema
   readonly anyOf?: readonly ApiSchema[]
   readonly oneOf?: readonly ApiSchema[]
+  readonly default?: unknown
   readonly example?: unknown
   readonly examples?: readonly unknown[]
+  readonly format?: string
+  readonly pattern?: string
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minItems?: number
+  readonly maxItems?: number
 }
-
-/** A description of the document as plain text: it marks code with backticks. */
-export const plainText = (text = ''): string => text.replaceAll('`', '')
 
 /** An operation with its address, without references to parameters and responses. */
 export interface ListedOperation extends Omit<ApiOperation, 'parameters' | 'responses'> {
@@ -105,41 +123,55 @@ const REF = '#/components/schemas/'
 
 /** The schema behind a reference, with its name. */
 export function resolved(
-  document: ApiDocument,
+  { components }: Pick<ApiDocument, 'components'>,
   schema: ApiSchema,
 ): { readonly schema: ApiSchema; readonly name?: string } {
   if (!schema.$ref?.startsWith(REF)) return { schema }
   const name = schema.$ref.slice(REF.length)
-  return { schema: document.components?.schemas?.[name] ?? {}, name }
+  return { schema: components?.schemas?.[name] ?? {}, name }
 }
 
 /** The example of a JSON request body, as the start of a text. */
 export function bodyExample(
-  document: ApiDocument,
+  { components }: Pick<ApiDocument, 'components'>,
   { requestBody }: Pick<ApiOperation, 'requestBody'>,
 ): string | undefined {
   const content = requestBody?.content?.['application/json']
   if (content === undefined) return undefined
-  const { schema } = resolved(document, content.schema ?? {})
-  const example =
-    content.example ?? Object.values(content.examples ?? {})[0]?.value ?? schema.example ?? schema.examples?.[0] ?? {}
-  return JSON.stringify(example, undefined, 2)
+  const { schema } = resolved({ components }, content.schema ?? {})
+  const [first] = Object.values(content.examples ?? {})
+  const named = first === undefined ? undefined : targetOf(first, components?.examples)?.value
+  return indented(content.example ?? named ?? schema.example ?? schema.examples?.[0] ?? {})
 }
 
-/** The URL of a request, relative to the API. @throws Error that names a missing parameter */
-export function requestPath(
-  operation: Pick<ListedOperation, 'path' | 'parameters'>,
-  values: Readonly<Record<string, string>>,
-): string {
-  const query = new URLSearchParams()
-  let path = operation.path
-  for (const { name, in: place, required } of operation.parameters) {
-    const value = values[name] ?? ''
-    if (value === '') {
-      if (required === true && place !== 'header') throw new Error(`${name} is missing`)
-    } else if (place === 'path') path = path.replace(`{${name}}`, encodeURIComponent(value))
-    else if (place === 'query') query.append(name, value)
-  }
-  const search = query.toString()
-  return search === '' ? path : `${path}?${search}`
+export const indented = (value: unknown): string => JSON.stringify(value, undefined, 2)
+
+/** The media types of a successful answer. */
+export function acceptsOf({ responses }: Pick<ListedOperation, 'responses'>): readonly string[] {
+  const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'))
+  return [...new Set(successes.flatMap(([, { content = {} }]) => Object.keys(content)))]
+}
+
+/** What a schema allows besides its type: `1 to 128 characters, default "a"`. */
+export function limitsOf(schema: ApiSchema): string {
+  const { format, pattern, minLength, maxLength, minimum, maximum, minItems, maxItems } = schema
+  return [
+    format,
+    pattern === undefined ? undefined : `matches ${pattern}`,
+    range(minLength, maxLength, ' characters'),
+    range(minimum, maximum, ''),
+    range(minItems, maxItems, ' items'),
+    schema.default === undefined ? undefined : `default ${JSON.stringify(schema.default)}`,
+  ]
+    .filter((text) => text !== undefined)
+    .join(', ')
+}
+
+/** Omits the bounds of the safe integers: they stand for "any integer". */
+function range(low: number | undefined, high: number | undefined, unit: string): string | undefined {
+  const from = low === Number.MIN_SAFE_INTEGER ? undefined : low
+  const to = high === Number.MAX_SAFE_INTEGER ? undefined : high
+  if (from !== undefined && to !== undefined) return `${from} to ${to}${unit}`
+  if (from !== undefined) return `at least ${from}${unit}`
+  return to === undefined ? undefined : `at most ${to}${unit}`
 }

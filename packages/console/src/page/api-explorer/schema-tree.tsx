@@ -1,4 +1,5 @@
-import { type ApiDocument, type ApiSchema, plainText, resolved } from './api-document.ts'
+import { type ApiDocument, type ApiSchema, limitsOf, resolved } from './api-document.ts'
+import { Marked } from './marked.tsx'
 
 const MAX_DEPTH = 6
 
@@ -42,7 +43,8 @@ function Member({ document, schema: given, depth = 0, name, isRequired }: Member
   const line = (
     <>
       <code>{name}</code> <span class="quiet">{typeText(document, schema, reference)}</span>
-      {isRequired ? <span class="quiet"> required</span> : null} {plainText(given.description ?? schema.description)}
+      {isRequired ? <span class="quiet"> required</span> : null}{' '}
+      <Marked text={given.description ?? schema.description} /> <span class="quiet">{limitsOf(schema)}</span>
     </>
   )
   if (!hasMembers || depth + 1 >= MAX_DEPTH) return line

@@ -1,10 +1,5 @@
 import { type ConnectionChange, createClient, type PerdureClient } from '@perdure/client'
-
-/** The URL of the API, which the server has written into the page. */
-export const API_URL: string = new URL(
-  document.querySelector<HTMLMetaElement>('meta[name="perdure-api"]')?.content ?? '../v1',
-  document.baseURI,
-).href
+import { API_URL } from './api-url.ts'
 
 /** The cookie of this server; other servers on this host have cookies of their own. */
 const CSRF_COOKIE = `${document.querySelector<HTMLMetaElement>('meta[name="perdure-csrf"]')?.content}=`

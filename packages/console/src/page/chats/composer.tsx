@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { API_URL } from '../api/connection.ts'
+import { API_URL } from '../api/api-url.ts'
 import { type Failure, failureOf } from '../api/failure.ts'
 import { mayChange, useApp } from '../app-context.ts'
 import { FailureNote } from '../parts/basics.tsx'

@@ -1,4 +1,5 @@
-import { API_URL, sessionFetch } from '../api/connection.ts'
+import { API_URL } from '../api/api-url.ts'
+import { sessionFetch } from '../api/connection.ts'
 import { type Failure, failureOf } from '../api/failure.ts'
 
 export interface OutgoingMessage {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { API_URL } from '../api/connection.ts'
+import { API_URL } from '../api/api-url.ts'
 import { may, useApp } from '../app-context.ts'
 import { bytesText } from '../parts/bytes.ts'
 import { useLoaded } from '../parts/use-loaded.ts'

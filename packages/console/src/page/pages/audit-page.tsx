@@ -1,4 +1,4 @@
-import { API_URL } from '../api/connection.ts'
+import { API_URL } from '../api/api-url.ts'
 import { may, useApp } from '../app-context.ts'
 import { VerifyBadge } from '../audit/verify-badge.tsx'
 import { Heading } from '../parts/basics.tsx'

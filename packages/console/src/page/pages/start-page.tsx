@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
+import { API_URL } from '../api/api-url.ts'
+import { startCurlOf } from '../api/curl.ts'
 import { type Failure, failureOf } from '../api/failure.ts'
 import { mayChange, useApp } from '../app-context.ts'
 import { Empty, FailureNote, Heading, Shown } from '../parts/basics.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { goTo, hrefOf } from '../route.ts'
-import { curlOf } from '../run/curl.ts'
 import { exampleOf, fieldsOf, initialText, inputOf, type JsonSchema } from '../start/form-field.ts'
 import { SchemaForm } from '../start/schema-form.tsx'
 
@@ -93,7 +94,7 @@ function LoadedForm({ kind, id, schema }: LoadedFormProps) {
   }
   const curlText = () => {
     try {
-      return curlOf({ ...(kind === 'agent' ? { agentId: id } : { workflowId: id }), input: input() })
+      return startCurlOf({ ...(kind === 'agent' ? { agentId: id } : { workflowId: id }), input: input() }, API_URL)
     } catch (error) {
       return failureOf(error).message
     }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { API_URL } from '../api/connection.ts'
+import { API_URL } from '../api/api-url.ts'
 import type { Health } from '../api/resources.ts'
 import { may, useApp } from '../app-context.ts'
 import { Card, Facts, Heading, Shown, Status } from '../parts/basics.tsx'

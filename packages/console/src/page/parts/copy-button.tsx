@@ -1,19 +1,22 @@
-import { useApp } from '../app-context.ts'
+import { useContext, useState } from 'preact/hooks'
+import { Context } from '../app-context.ts'
 
 /** Copies a text; where the browser has no clipboard (plain HTTP), selects it in a dialog of the browser. */
 export function CopyButton({ text, children }: { readonly text: () => string; readonly children: string }) {
-  const { notify } = useApp()
+  const app = useContext(Context)
+  const [isCopied, setCopied] = useState(false)
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text())
-      notify('Copied')
+      if (app === undefined) setCopied(true)
+      else app.notify('Copied')
     } catch {
       prompt('Copy this text:', text())
     }
   }
   return (
     <button type="button" onClick={() => void copy()}>
-      {children}
+      {isCopied ? 'Copied' : children}
     </button>
   )
 }

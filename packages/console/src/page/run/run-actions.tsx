@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks'
+import { API_URL } from '../api/api-url.ts'
+import { startCurlOf } from '../api/curl.ts'
 import { failureOf } from '../api/failure.ts'
 import { type Run, targetOf } from '../api/resources.ts'
 import { mayChange, useApp } from '../app-context.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { goTo, hrefOf } from '../route.ts'
-import { curlOf } from './curl.ts'
 
 /** Whether the session may start and end runs of this target. */
 export function mayRepeat(app: ReturnType<typeof useApp>, run: Run): boolean {
@@ -68,7 +69,7 @@ export function RunActions({ run, onChanged }: { readonly run: Run; readonly onC
           )}
         </>
       ) : null}
-      <CopyButton text={() => curlOf(run)}>Copy as curl</CopyButton>
+      <CopyButton text={() => startCurlOf(run, API_URL)}>Copy as curl</CopyButton>
     </>
   )
 }

@@ -1,5 +1,0 @@
-import { createRetry, type Retry } from '@perdure/core'
-import { systemClock, systemTimers } from '@perdure/platform-node'
-
-/** Retries a call that failed transiently, after the delay that the provider requests, if any. For use in agents. */
-export const retry: Retry = createRetry({ timers: systemTimers, clock: systemClock, random: Math.random })

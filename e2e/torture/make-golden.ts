@@ -120,6 +120,9 @@ const ROWS: Readonly<Record<number, string>> = {
       '{"content-type":"application/json"}', '"{\\"order\\":7}"');
     INSERT INTO trigger_fires (id, trigger_id, scheduled_at, cause, status, fired_at, run_id, created_at, session_id)
     VALUES ('fire_in_session', 'bell', ${AT + 1}, 'event', 'completed', ${AT + 1}, 'run_done', ${AT + 1}, 'ses_old');`,
+  36: `
+    UPDATE approvals SET assignee = 'user', escalate_to = 'staff', remind_at = ${Date.parse('2096-01-01')},
+      args_schema = 'true', args = '{"amount":60}' WHERE id = 'apr_old';`,
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'perdure-golden-'))

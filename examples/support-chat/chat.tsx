@@ -136,9 +136,17 @@ function ShownPart({ part }: { part: Part }) {
   if (part.type === 'tool-lookUpOrder') return <pre>{part.output?.what ?? 'looking up the order …'}</pre>
   if (part.type !== 'tool-refund') return null
   if (part.state !== 'approval-requested') return <pre>refund: {part.output?.refunded ?? part.state}</pre>
+  const refund = `the refund of ${part.input.amount} for ${part.input.orderId}`
+  const { assignee = 'user' } = (part.approval.descriptor ?? {}) as { assignee?: string }
+  if (assignee !== 'user') return <p>Waiting for a colleague, who decides about {refund}.</p>
   return (
     <p>
-      A colleague decides about the refund of {part.input.amount} for {part.input.orderId}.
+      Do you agree to {refund}?
+      {[true, false].map((approved) => (
+        <button key={String(approved)} type="button" onClick={() => void server.decide(part.approval.id, approved)}>
+          {approved ? 'Yes' : 'No'}
+        </button>
+      ))}
     </p>
   )
 }

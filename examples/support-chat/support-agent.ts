@@ -1,5 +1,5 @@
 import { tool } from 'ai'
-import { chatAgent, type InferChatMessage } from 'perdure/ai-sdk'
+import { chatAgent, type InferChatMessage, toolOptions } from 'perdure/ai-sdk'
 import { z } from 'zod'
 import { model } from './model.ts'
 
@@ -17,14 +17,14 @@ const refund = tool({
   execute: ({ orderId, amount }) => ({ orderId, refunded: amount }),
 })
 
-/** A refund over 50 waits for a person, for as long as it takes. */
+/** A refund over 50 waits for staff, for as long as it takes; after an hour, an event reminds of it. */
 export const support = chatAgent({
   id: 'support',
   description: 'Helps the customers of a scarf shop.',
   model,
   onBusy: ['queue', 'steer'],
   instructions: 'You help the customers of a scarf shop. Ask for a photo before you refund an order.',
-  tools: { lookUpOrder, refund },
+  tools: { lookUpOrder, refund: toolOptions(refund, { approval: { assignee: 'staff', remindAfter: '1h' } }) },
   toolApproval: { refund: ({ amount }) => (amount > 50 ? 'user-approval' : undefined) },
 })
 

@@ -74,7 +74,7 @@ export function createDurable(sdk: Sdk): (ctx?: RunContext) => Durable {
           declarations: NO_TOOLS,
         }),
       tools: (tools: Tools) =>
-        durableTools(find, tools, { toolApproval: undefined, state: {}, timeoutMsOf: () => undefined }),
+        durableTools(find, tools, { sdk, toolApproval: undefined, state: {}, timeoutMsOf: () => undefined }),
     }
     return durable as unknown as Durable
   }

@@ -3,6 +3,7 @@ import { isTerminal } from '@perdure/protocol'
 import { createDecideApprovals } from './approvals/decide-approvals.ts'
 import { createExpireApproval } from './approvals/expire-approval.ts'
 import { createReadApprovals } from './approvals/read-approvals.ts'
+import { createRemindApproval } from './approvals/remind-approval.ts'
 import { createResolveApproval } from './approvals/resolve-approval.ts'
 import { createKeyedMutex } from './concurrency/mutex.ts'
 import { canHoldTimers, createRequireTimers } from './durable/require-timers.ts'
@@ -139,6 +140,7 @@ export function createEngine(given: EngineParts) {
     ...deps,
     resolveWait,
     expireApproval: createExpireApproval({ ...deps, decideApprovals }),
+    remindApproval: createRemindApproval(deps),
     launch: (run) => {
       if (!runner.isLive(run.id, run.attempt)) runner.relaunch(run)
     },

@@ -94,7 +94,7 @@ export type { StreamPart, TokenUsage, ToolDeclaration } from './durable/stream-p
 export { createReadChunk, isStreamSource, type StreamSource } from './durable/stream-source.ts'
 export { createStreamWriter, type StreamedToolCall, type StreamSummary } from './durable/stream-writer.ts'
 export type { SuspendApproval, SuspendRequest, Suspension } from './durable/suspension.ts'
-export type { ToolCall, ToolOutcome } from './durable/tool.ts'
+export type { ToolApproval, ToolCall, ToolContext, ToolOutcome } from './durable/tool.ts'
 export type { UsageReport } from './durable/usage-report.ts'
 export type { WaitOptions } from './durable/wait-call.ts'
 export type { AbortAgent } from './engine/abort-agent.ts'

@@ -7,8 +7,8 @@ import { FACTS, type Fact, type Path, type Waiting } from './fact.fixture.ts'
 import { PATHS, RPC_PATHS } from './fact-paths.fixture.ts'
 import { toRequest } from './operation-request.fixture.ts'
 
-const WAITS: Readonly<Record<Fact, (ctx: RunContext) => Promise<unknown>>> = {
-  decision: async (ctx) => (await ctx.approval('pay')).approved,
+const WAITS: Readonly<Record<Fact, (ctx: RunContext, asked: { readonly assignee?: string }) => Promise<unknown>>> = {
+  decision: async (ctx, asked) => (await ctx.approval('pay', asked)).approved,
   event: (ctx) => ctx.waitForEvent('paid'),
   tool: (ctx) => ctx.clientTool({ name: 'pick', toolCallId: 'pick' }),
   child: (ctx) => ctx.invoke('asking'),
@@ -16,14 +16,14 @@ const WAITS: Readonly<Record<Fact, (ctx: RunContext) => Promise<unknown>>> = {
 }
 
 /** A server with one agent for each fact, which acts once it has learned the fact. */
-function setUp() {
+function setUp(asked: { readonly assignee?: string } = {}) {
   const state = { isDown: false }
   const acted: string[] = []
   const runOf =
     (fact: Fact) =>
     async (_: unknown, ctx: RunContext): Promise<unknown> => {
       if (fact === 'resumption' && ctx.resume === undefined) return ctx.suspend({})
-      const learned = await WAITS[fact](ctx)
+      const learned = await WAITS[fact](ctx, asked)
       if (learned === false) return 'denied'
       return ctx.step('act', () => {
         if (state.isDown) throw new Error('down')
@@ -85,6 +85,9 @@ const CELLS = Object.entries(PATHS).flatMap(([id, paths]) =>
   Object.entries(paths).map(([fact, path]) => [id, fact as Fact, path as Path] as const),
 )
 
+/** Everything that decides an approval. */
+const DECISIONS = CELLS.filter(([, fact, { repeats }]) => fact === 'decision' && repeats !== true)
+
 const without = (needs: readonly string[], one: string) => needs.filter((other) => other !== one)
 
 describe('a fact that comes from outside', () => {
@@ -104,6 +107,20 @@ describe('a fact that comes from outside', () => {
     }
     const { status, text } = await (await as(path.needs))(request)
     expect(acted, `${status} ${text}`).toHaveLength(1)
+  })
+
+  it.each(DECISIONS)('is not brought by %s, as a %s, to an approval of somebody else', async (_, fact, path) => {
+    const assignee = 'workflows:resume:payments'
+    const { acted, as, waitingFor } = setUp({ assignee })
+    const waiting = await waitingFor(fact, path.start)
+    const request = path.send(waiting)
+
+    const { status, text } = await (await as(path.needs))(request)
+    expect(acted, `${status} ${text}`).toEqual([])
+    expect(text).toContain('approval-not-assigned')
+
+    await (await as([...path.needs, assignee]))(request)
+    expect(acted).toHaveLength(1)
   })
 
   it.each(CELLS)('is brought by %s, as a %s, by scopes that its row names', (id, _, { needs }) => {

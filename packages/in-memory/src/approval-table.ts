@@ -8,7 +8,7 @@ import type { WriteAppliers } from './write-applier.ts'
 
 export interface ApprovalTable extends RunBelongings {
   readonly store: ApprovalStore
-  readonly appliers: Pick<WriteAppliers, 'approval.insert' | 'approval.resolve' | 'approval.fence'>
+  readonly appliers: Pick<WriteAppliers, 'approval.insert' | 'approval.resolve' | 'approval.remind' | 'approval.fence'>
   idsOfRun(runId: string): readonly string[]
 }
 
@@ -16,13 +16,17 @@ export function createApprovalTable(): ApprovalTable {
   const approvals = createRecordTable<ApprovalRecord>()
   const idsByRun = new Map<string, readonly string[]>()
   const ofRuns = new Map<string, Expiring>()
+  const reminders = new Map<string, Reminding>()
 
   const put = (approval: ApprovalRecord, undo: UndoLog) => {
     approvals.put(approval, undo)
     putEntry(ofRuns, [approval.id, isExpiring(approval) ? approval : undefined], undo)
+    putEntry(reminders, [approval.id, isReminding(approval) ? approval : undefined], undo)
   }
 
   const expiring = () => Array.from(ofRuns.values()).sort((one, other) => one.expiresAt - other.expiresAt)
+
+  const reminding = () => Array.from(reminders.values()).sort((one, other) => one.remindAt - other.remindAt)
 
   return {
     store: {
@@ -45,6 +49,11 @@ export function createApprovalTable(): ApprovalTable {
           .filter(({ expiresAt }) => expiresAt <= now)
           .slice(0, limit),
       nextDueAt: async () => expiring()[0]?.expiresAt,
+      toRemind: async (now, limit) =>
+        reminding()
+          .filter(({ remindAt }) => remindAt <= now)
+          .slice(0, limit),
+      nextReminderAt: async () => reminding()[0]?.remindAt,
     },
     appliers: {
       'approval.insert'({ type, approval }, { undo }) {
@@ -61,6 +70,13 @@ export function createApprovalTable(): ApprovalTable {
         put(changed(current, resolution), undo)
         return 1
       },
+      'approval.remind'({ type, id, assignee }, { undo }) {
+        const current = approvals.get(id)
+        if (current?.status !== 'pending' || current.remindAt === undefined) return { type, current }
+        const { remindAt: _, ...reminded } = current
+        put(changed<ApprovalRecord>(reminded, { assignee }), undo)
+        return 1
+      },
       'approval.fence'({ type, ids }) {
         const first = ids.find((id) => approvals.get(id)?.status !== 'pending')
         return first === undefined ? 0 : { type, current: approvals.get(first) }
@@ -71,6 +87,7 @@ export function createApprovalTable(): ApprovalTable {
       for (const id of idsByRun.get(runId) ?? []) {
         approvals.delete(id, undo)
         putEntry(ofRuns, [id, undefined], undo)
+        putEntry(reminders, [id, undefined], undo)
       }
       putEntry(idsByRun, [runId, undefined], undo)
     },
@@ -82,3 +99,9 @@ type Expiring = ApprovalRecord & { readonly expiresAt: EpochMs }
 
 const isExpiring = (approval: ApprovalRecord): approval is Expiring =>
   approval.status === 'pending' && approval.seq === undefined && approval.expiresAt !== undefined
+
+/** A pending approval whose reminder was not sent. */
+type Reminding = ApprovalRecord & { readonly remindAt: EpochMs }
+
+const isReminding = (approval: ApprovalRecord): approval is Reminding =>
+  approval.status === 'pending' && approval.remindAt !== undefined

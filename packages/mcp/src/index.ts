@@ -1,2 +1,3 @@
 export type { Fetch } from './bounded-fetch.ts'
+export { checkJson } from './check-json.ts'
 export { createMcpClient, type McpClientOptions } from './mcp-client.ts'

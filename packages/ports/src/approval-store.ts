@@ -26,10 +26,16 @@ export interface ApprovalRecord {
   readonly by?: string | undefined // subject that decided
   readonly reason?: string | undefined
   readonly decision?: JsonText | undefined // payload sent with the decision
+  readonly assignee?: string | undefined // who may decide: `user`, `staff` or a scope; whoever may resolve it when absent
+  readonly argsSchema?: JsonText | undefined // JSON Schema of the arguments; present only if the decider may change them
+  readonly args?: JsonText | undefined // arguments that the decider may change, as asked
+  readonly editedArgs?: JsonText | undefined // arguments with which the approval was granted instead
+  readonly remindAt?: EpochMs | undefined // absent once the reminder was sent
+  readonly escalateTo?: string | undefined // assignee from the reminder on
 }
 
 /** The resolution of an approval. */
-export type ApprovalResolution = Pick<ApprovalRecord, 'by' | 'reason' | 'decision'> & {
+export type ApprovalResolution = Pick<ApprovalRecord, 'by' | 'reason' | 'decision' | 'editedArgs'> & {
   readonly status: Exclude<ApprovalStatus, 'pending'>
   readonly resolvedAt: EpochMs
 }
@@ -49,4 +55,8 @@ export interface ApprovalStore {
   due(now: EpochMs, limit: number): Promise<readonly ApprovalRecord[]>
   /** Returns the earliest `expiresAt` of all pending approvals that no call waits for. */
   nextDueAt(): Promise<EpochMs | undefined>
+  /** Lists pending approvals with `remindAt <= now`, earliest first. */
+  toRemind(now: EpochMs, limit: number): Promise<readonly ApprovalRecord[]>
+  /** Returns the earliest `remindAt` of all pending approvals. */
+  nextReminderAt(): Promise<EpochMs | undefined>
 }

@@ -55,7 +55,7 @@ function signalOf(write: Write): CommitSignal | undefined {
     case 'step.change':
       return dueAt(write.change.dueAt)
     case 'approval.insert':
-      return dueAt(write.approval.expiresAt)
+      return dueAt(earliest(write.approval.expiresAt, write.approval.remindAt))
     case 'run.insert':
       return write.run.startAt === undefined ? dueAt(write.run.deadlineAt) : { type: 'start', at: write.run.startAt }
     case 'run.transition':
@@ -64,6 +64,9 @@ function signalOf(write: Write): CommitSignal | undefined {
       return undefined
   }
 }
+
+const earliest = (one: EpochMs | undefined, other: EpochMs | undefined): EpochMs | undefined =>
+  one === undefined || (other !== undefined && other < one) ? other : one
 
 const dueAt = (at: EpochMs | undefined): CommitSignal | undefined =>
   at === undefined ? undefined : { type: 'due', at }

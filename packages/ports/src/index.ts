@@ -41,6 +41,7 @@ export type {
   ListedChat,
   NewChat,
 } from './chat-store.ts'
+export type { CheckJson } from './check-json.ts'
 export type { AuditCheckpoint, CheckpointLine, CheckpointLog } from './checkpoint-log.ts'
 export { type Clock, type EpochMs, MAX_CLOCK_SKEW_MS, plusMs } from './clock.ts'
 export {

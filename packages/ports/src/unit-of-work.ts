@@ -84,6 +84,8 @@ export type Write =
   | { readonly type: 'approval.insert'; readonly approval: ApprovalRecord }
   /** Conflicts unless the approval is pending. */
   | { readonly type: 'approval.resolve'; readonly id: string; readonly resolution: ApprovalResolution }
+  /** Removes `remindAt`, and sets the assignee if given. Conflicts unless the approval is pending and has a `remindAt`. */
+  | { readonly type: 'approval.remind'; readonly id: string; readonly assignee?: string | undefined }
   /**
    * Conflicts unless all of these approvals are pending; the conflict names the first approval that is not. A decision
    * that leaves its run suspended holds only while the other approvals are undecided: put the fence behind the
@@ -248,7 +250,7 @@ export type Conflict =
       readonly current?: StepRecord | undefined
     }
   | {
-      readonly type: 'approval.insert' | 'approval.resolve' | 'approval.fence'
+      readonly type: 'approval.insert' | 'approval.resolve' | 'approval.remind' | 'approval.fence'
       readonly current?: ApprovalRecord | undefined
     }
   | { readonly type: 'emission.insert' | 'emission.finish' }

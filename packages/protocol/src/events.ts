@@ -106,6 +106,8 @@ export const EVENTS = {
   'part.data': { ...part, payload: DataEvent, summary: 'Named data for a user interface. Data with the same id replaces the earlier data.' },
   'tool.approval.requested': { ...approval, subjects: OF_RUN, summary: 'A tool call waits for an approval.' },
   'approval.requested': { ...approval, summary: 'The run waits for an approval.' },
+  'approval.reminder': { ...approval, summary: 'The approval is still open after `remindAfter`; sent once.' },
+  'approval.escalated': { ...approval, summary: 'The approval was assigned to `escalateTo`, together with its reminder.' },
   'approval.resolved': { ...approval, summary: 'The request was approved or denied.' },
   'approval.expired': { ...approval, summary: 'The approval expired without a decision.' },
   'step.start': { ...step, summary: 'A durable step starts.' },

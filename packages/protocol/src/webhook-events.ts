@@ -10,6 +10,8 @@ export const WEBHOOK_EVENTS = [
   'run.failed',
   'run.aborted',
   'approval.requested',
+  'approval.reminder',
+  'approval.escalated',
   'approval.resolved',
   'approval.expired',
   'trigger.failed',

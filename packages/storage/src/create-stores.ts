@@ -46,6 +46,8 @@ export const createStores = (
     list: (filter, page, visibility) => host.read('approvals.list', { filter, page, visibility }),
     due: (now, limit) => host.read('approvals.due', { now, limit }),
     nextDueAt: () => host.read('approvals.nextDueAt', undefined),
+    toRemind: (now, limit) => host.read('approvals.toRemind', { now, limit }),
+    nextReminderAt: () => host.read('approvals.nextReminderAt', undefined),
   },
   emissions: { list: (limit) => host.read('emissions.list', limit) },
   events: {

@@ -1,5 +1,12 @@
 import type { CommitOutcome, Write } from '@perdure/ports'
-import { dueApprovals, findApproval, listApprovals, nextApprovalDueAt } from './approvals/approval-store.ts'
+import {
+  approvalsToRemind,
+  dueApprovals,
+  findApproval,
+  listApprovals,
+  nextApprovalDueAt,
+  nextReminderAt,
+} from './approvals/approval-store.ts'
 import { readAudit, readAuditBefore, readAuditLinks, readAuditState, readStaged } from './audit/audit-log.ts'
 import { findChat, listChats } from './chats/chat-store.ts'
 import { listEmissions } from './events/emission-store.ts'
@@ -102,6 +109,8 @@ const READS = {
   'approvals.list': listApprovals,
   'approvals.due': dueApprovals,
   'approvals.nextDueAt': nextApprovalDueAt,
+  'approvals.toRemind': approvalsToRemind,
+  'approvals.nextReminderAt': nextReminderAt,
   'emissions.list': listEmissions,
   'events.read': readEvents,
   'events.readBefore': readEventsBefore,

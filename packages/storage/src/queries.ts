@@ -1,5 +1,11 @@
 /** The queries and programs that tests of an engine check, such as the plans of its database. */
-export { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from './approvals/approval-store.ts'
+export {
+  APPROVALS_DUE,
+  APPROVALS_TO_REMIND,
+  approvalListQuery,
+  NEXT_APPROVAL_DUE,
+  NEXT_REMINDER,
+} from './approvals/approval-store.ts'
 export { readAuditLinks, readAuditState } from './audit/audit-log.ts'
 export { chatListQuery, findChatQuery } from './chats/chat-store.ts'
 export { COUNT, READ_AFTER, READ_BEFORE, readEvents, readLogHead, SCAN, SELECT_HEAD } from './events/event-log.ts'

@@ -15,14 +15,21 @@ const REASON: FlagSpec = { name: 'reason', type: 'string', note: 'record this re
 interface DecisionFlags {
   readonly reason?: string
   readonly payload?: string
+  readonly args?: string
 }
 
 const decisionOf =
   (approved: boolean) =>
-  async ({ reason, payload }: DecisionFlags, { terminal }: Call) => {
+  async ({ reason, ...flags }: DecisionFlags, { terminal }: Call) => {
     const { readInput } = await import('../commands/read-input.ts')
-    const read = await readInput(terminal, 'payload', payload)
-    return { approved, ...(reason === undefined ? {} : { reason }), ...(read === undefined ? {} : { payload: read }) }
+    const payload = await readInput(terminal, 'payload', flags.payload)
+    const args = await readInput(terminal, 'args', flags.args)
+    return {
+      approved,
+      ...(reason === undefined ? {} : { reason }),
+      ...(payload === undefined ? {} : { payload }),
+      ...(args === undefined ? {} : { args }),
+    }
   }
 
 const decidedText = ({ status, id, title, name }: AnswerOf<'approvals.resolve'>): string =>
@@ -67,11 +74,14 @@ export const approvalCommands: readonly CommandSpec[] = [
         value: 'input',
         note: 'pass this to the run: JSON or text, @file, or - for stdin',
       },
+      {
+        name: 'args',
+        type: 'string',
+        value: 'input',
+        note: 'execute with these arguments instead: JSON, @file, or - for stdin',
+      },
     ],
-    examples: [
-      'perdure approvals approve apr_01KX3F',
-      'perdure approvals approve apr_01KX3F --reason "checked with legal"',
-    ],
+    examples: ['perdure approvals approve apr_01KX3F', `perdure approvals approve apr_01KX3F --args '{"amount":40}'`],
     input: decisionOf(true),
     text: decidedText,
   }),

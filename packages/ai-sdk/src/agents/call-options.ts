@@ -40,7 +40,7 @@ export function durableOptions(scope: CallScope, options: Options): Options {
   const durable = (one: unknown) =>
     durableModel(find, resolveModel<ModelLike>(one, 'languageModel', sdk.gateway), settings)
   const policy = toolApproval as ApprovalPolicy | undefined
-  const toolSettings = { toolApproval: policy, state, timeoutMsOf: timeouts.toolMsOf }
+  const toolSettings = { sdk, toolApproval: policy, state, timeoutMsOf: timeouts.toolMsOf }
   return {
     experimental_download: downloadIn(find),
     ...withRepairs(find, rest),

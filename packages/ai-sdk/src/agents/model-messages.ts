@@ -1,6 +1,7 @@
 import { fileIdOf, type MessagePart, type SessionMessage } from '@perdure/core'
 import type { ModelMessage } from 'ai'
 import { denied, toModelOutput } from '../tools/denied.ts'
+import { editNote, withEdit } from '../tools/edited.ts'
 import type { FailureText } from '../tools/failure-text.ts'
 import type { Tools } from '../tools/tool.ts'
 import type { ConversationOptions } from './conversation-options.ts'
@@ -89,10 +90,18 @@ async function fileOf({ url, mediaType, name }: FilePart, { readFile, linkTo }: 
   return { type: 'file', data, mediaType, ...(name === undefined ? {} : { filename: name }) }
 }
 
-function outputOf({ toolCallId, name, input, outcome }: ToolPart, { tools, failureText }: Converting): unknown {
+async function outputOf(
+  { toolCallId, name, input, editedInput, outcome }: ToolPart,
+  { tools, failureText }: Converting,
+): Promise<unknown> {
   const own = Object.hasOwn(tools, name) ? tools[name] : undefined
   const output = toModelOutput(own ?? {})
-  if (outcome.status === 'done') return output({ toolCallId, input, output: outcome.result })
+  if (outcome.status === 'done') {
+    const given = await output({ toolCallId, input, output: outcome.result })
+    return editedInput === undefined ? given : withEdit(given, editedInput)
+  }
   if (outcome.status === 'denied') return output({ toolCallId, input, output: denied(outcome.reason) })
-  return { type: 'error-text', value: outcome.status === 'failed' ? failureText(outcome) : CUT_OFF }
+  if (outcome.status !== 'failed') return { type: 'error-text', value: CUT_OFF }
+  const error = editedInput === undefined ? outcome.error : `${editNote(editedInput)} ${outcome.error}`
+  return { type: 'error-text', value: failureText({ ...outcome, error }) }
 }

@@ -88,15 +88,15 @@ const MAX_TITLE = 512
 
 /** How a person is asked. */
 export function approvalOf(name: string, tool: ToolLike, input: unknown, reason: string | undefined): Ask {
-  const { title: given, timeout } = toolOptionsOf(tool).approval ?? {}
+  const { title: given, ...options } = toolOptionsOf(tool).approval ?? {}
   const described = typeof tool.description === 'string' ? tool.description : name
   const own = isFunction(given) ? String(given(input)) : String(given ?? tool.title ?? described)
   const title = reason === undefined ? own : `${own} (${reason})`
   return {
     title: title.length > MAX_TITLE ? `${title.slice(0, MAX_TITLE - 1)}…`.toWellFormed() : title,
     payload: input,
-    ...(timeout === undefined ? {} : { timeout }),
+    ...options,
   }
 }
 
-type Ask = Exclude<NonNullable<ToolCall['approval']>, boolean>
+export type Ask = Exclude<NonNullable<ToolCall['approval']>, boolean>

@@ -1,14 +1,16 @@
 import { DENIED_WITHOUT_REASON, type RunContext, type ToolOutcome } from '@perdure/core'
 import type { FindRun } from '../run.ts'
-import { isFunction } from '../sdk.ts'
-import { type ApprovalStatus, approvalOf, approvalStatus, mayNeedApproval, type Policies } from './approval-policy.ts'
+import { isFunction, type Sdk } from '../sdk.ts'
+import { type Ask, approvalOf, approvalStatus, mayNeedApproval, type Policies } from './approval-policy.ts'
 import { type Denied, denied, showDenial, toModelOutput } from './denied.ts'
+import { editNote, inputSchemaOf, noteEdit, parsedEdit, withEdits } from './edited.ts'
 import type { ExecuteOptions, ToolLike, Tools } from './tool.ts'
 import { toolOptionsOf } from './tool-options.ts'
 
 export interface ToolSettings extends Omit<Policies, 'tools'> {
   /** Time limit for each execution of a tool, unless its own options set one. */
   readonly timeoutMsOf: (name: string) => number | undefined
+  readonly sdk: Sdk
 }
 
 /**
@@ -39,7 +41,7 @@ function durableTool(find: FindRun, given: Given): ToolLike {
   const { needsApproval: _, ...rest } = tool
   const durable: ToolLike = {
     ...rest,
-    ...(mayNeedApproval(policies, name) ? { toModelOutput: toModelOutput(tool) } : {}),
+    ...(mayNeedApproval(policies, name) ? { toModelOutput: withEdits(find, toModelOutput(tool)) } : {}),
     execute: (input, sdk) => execute(find, given, { input, sdk }),
   }
   originals.set(durable, tool)
@@ -62,7 +64,8 @@ async function execute(find: FindRun, given: Given, { input, sdk }: SdkCall): Pr
   const toolCallId = takeId(ctx, sdk.toolCallId)
   const status = await approvalStatus(ctx, policies, { name, input, sdk })
   if (status.type === 'denied') return deny(ctx, toolCallId, status.reason)
-  const call: DurableCall = { ctx, input, sdk, toolCallId, status }
+  const ask = status.type === 'user-approval' ? await askOf(given, input, status.reason) : undefined
+  const call: DurableCall = { ctx, input, sdk, toolCallId, ask }
   return isFunction(tool.execute) ? onServer(given, call) : onClient(given, call)
 }
 
@@ -75,30 +78,41 @@ function deny(ctx: RunContext, toolCallId: string | undefined, reason: string | 
 interface DurableCall extends SdkCall {
   readonly ctx: RunContext
   readonly toolCallId: string | undefined
-  readonly status: ApprovalStatus
+  /** How a person is asked; `undefined` if nobody is. */
+  readonly ask: Ask | undefined
+}
+
+async function askOf({ name, tool, settings }: Given, input: unknown, reason: string | undefined): Promise<Ask> {
+  const { editable, ...ask } = approvalOf(name, tool, input, reason)
+  return editable === true ? { ...ask, editable: { schema: await inputSchemaOf(settings.sdk, tool) } } : ask
 }
 
 async function onServer({ name, tool, settings }: Given, call: DurableCall): Promise<unknown> {
-  const { ctx, input, sdk, toolCallId, status } = call
+  const { ctx, input, sdk, toolCallId, ask } = call
   const { approval: _, timeout = settings.timeoutMsOf(name), ...repeat } = toolOptionsOf(tool)
   const outcome = await ctx.tool<unknown, unknown>({
     ...{ name, args: input, ...repeat },
     ...(timeout === undefined ? {} : { timeout }),
     ...(toolCallId === undefined ? {} : { toolCallId }),
-    ...(status.type === 'user-approval' ? { approval: approvalOf(name, tool, input, status.reason) } : {}),
-    execute: (args, { signal, idempotencyKey }) => {
-      const options = { ...sdk, abortSignal: signal, idempotencyKey }
-      return settle(ctx, tool.execute?.(args, options), toolCallId)
+    ...(ask === undefined ? {} : { approval: ask }),
+    execute: async (args, { signal, idempotencyKey, approval }) => {
+      const given = approval?.edited === true ? await parsedEdit(settings.sdk, tool, args) : args
+      const options = { ...sdk, abortSignal: signal, idempotencyKey, ...(approval === undefined ? {} : { approval }) }
+      return settle(ctx, tool.execute?.(given, options), toolCallId)
     },
   })
+  noteEdit(ctx, sdk.toolCallId, outcome.editedArgs)
   return resultOf(outcome)
 }
 
 async function onClient({ name, tool }: Given, call: DurableCall): Promise<unknown> {
-  const { ctx, input, toolCallId, status } = call
-  if (status.type === 'user-approval') {
-    const { approved, reason } = await ctx.approval(name, approvalOf(name, tool, input, status.reason))
+  const { ctx, sdk, toolCallId, ask } = call
+  let { input } = call
+  if (ask !== undefined) {
+    const { approved, reason, args } = await ctx.approval(name, ask)
     if (!approved) return deny(ctx, toolCallId, reason)
+    noteEdit(ctx, sdk.toolCallId, args)
+    input = args ?? input
   }
   const { timeout } = toolOptionsOf(tool)
   return resultOf(
@@ -117,7 +131,8 @@ function resultOf(outcome: ToolOutcome<unknown>): unknown {
   const { kind, message } = outcome.error
   // The SDK leaves a missing reason out.
   if (kind === 'approval_denied') return denied(message === DENIED_WITHOUT_REASON ? undefined : message)
-  throw Object.assign(new Error(message), { kind })
+  const { editedArgs } = outcome
+  throw Object.assign(new Error(editedArgs === undefined ? message : `${editNote(editedArgs)} ${message}`), { kind })
 }
 
 /** A tool inside a step or another tool. */

@@ -4,9 +4,11 @@ import type { Tool } from 'ai'
 /** Options of a tool that the AI SDK does not have. */
 export interface ToolOptions<Input = unknown> extends Pick<ToolCall, 'timeout' | 'retries' | 'recoveries' | 'onCrash'> {
   /** How a person is asked, if the tool needs approval. */
-  readonly approval?: {
+  readonly approval?: Pick<ApprovalOptions, 'assignee' | 'remindAfter' | 'escalateTo'> & {
     /** What the person decides. Default: the title of the tool or, without one, its description. */
     readonly title?: string | ((input: Input) => string)
+    /** Lets the decider change the input of the tool before it approves; checked against the `inputSchema`. */
+    readonly editable?: boolean
     /** Time until the request expires; by default it never expires. */
     readonly timeout?: NonNullable<ApprovalOptions['timeout']>
   }

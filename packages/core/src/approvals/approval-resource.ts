@@ -9,6 +9,10 @@ export function toApprovalResource(approval: ApprovalRecord) {
     owner: _owner,
     payload,
     decision: _decision,
+    argsSchema,
+    args,
+    editedArgs,
+    remindAt,
     createdAt,
     expiresAt,
     resolvedAt,
@@ -18,8 +22,12 @@ export function toApprovalResource(approval: ApprovalRecord) {
     ...rest,
     ...(kind === 'agent' ? { agentId: targetId } : { workflowId: targetId }),
     payload: parsed(payload),
+    args: parsed(args),
+    argsSchema: parsed(argsSchema),
+    editedArgs: parsed(editedArgs),
     createdAt: toIso(createdAt),
     expiresAt: expiresAt && toIso(expiresAt),
+    remindAt: rest.status === 'pending' && remindAt !== undefined ? toIso(remindAt) : undefined,
     resolvedAt: resolvedAt && toIso(resolvedAt),
   }
 }

@@ -161,10 +161,11 @@ async function resolvedWaitOf(
 
 /** A step that asked to run again is started or fails; any other call receives the decision as its result. */
 function changeOf(step: StepRecord, resolution: ApprovalResolution): Omit<ResolvedWait, 'step'> {
-  const { status, reason, by, decision, resolvedAt } = resolution
+  const { status, reason, by, decision, editedArgs, resolvedAt } = resolution
   const approved = status === 'approved'
   const payload = decision === undefined ? undefined : fromJsonText(decision)
-  if (step.kind !== 'step') return { result: toJsonText({ approved, reason, payload, by }) }
+  const args = editedArgs === undefined ? undefined : fromJsonText(editedArgs)
+  if (step.kind !== 'step') return { result: toJsonText({ approved, reason, payload, by, args }) }
   if (approved) return { change: ({ attempt }) => ({ status: 'started', attempt }) }
   return { change: refusedChange(step, reason, resolvedAt) }
 }

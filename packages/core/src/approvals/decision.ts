@@ -1,6 +1,7 @@
 import {
   type ApprovalRecord,
   type ApprovalResolution,
+  type CheckJson,
   canonicalJson,
   type EpochMs,
   fromJsonText,
@@ -10,33 +11,51 @@ import {
 } from '@perdure/ports'
 import { type AuditActor, auditWrite } from '../audit/audit-write.ts'
 import type { Via } from '../runs/run-events.ts'
+import { type Decider, requireAssignee } from './assignee.ts'
+import { checkedEdit } from './edit.ts'
 
 /** A decision on an approval, as submitted. */
 export interface SubmittedDecision {
   readonly approved: boolean
   readonly reason?: string | undefined
   readonly payload?: unknown // JSON
+  /** Arguments to execute the call with, in place of those that the run has asked for; JSON. */
+  readonly args?: unknown
 }
 
-export const resolutionOf = (
-  { approved, reason, payload }: SubmittedDecision,
-  { subject }: Pick<AuditActor, 'subject'>,
-  resolvedAt: EpochMs,
-): ApprovalResolution => ({
-  status: approved ? 'approved' : 'denied',
-  by: subject,
-  reason,
-  decision: payload === undefined ? undefined : toJsonText(payload),
-  resolvedAt,
-})
+interface Deciding {
+  readonly decider: Decider
+  readonly at: EpochMs
+  readonly checkJson: CheckJson | undefined
+}
 
 /**
- * Whether the approval is still open. Returns false for an approval already resolved by the same decision, that is with
- * the same verdict, reason and payload.
+ * What a decision makes of an approval; `undefined` for an approval already resolved by the same decision. Every decision
+ * of a caller, through any protocol, is checked here.
  *
- * @throws PerdureError `approval-resolved`, naming who resolved it, if the decisions differ
+ * @throws PerdureError `approval-resolved`, naming who resolved it, if it was resolved by another decision;
+ *   `approval-not-assigned`; `approval-not-editable`; `validation-failed` for arguments that do not match
  */
-export function isUndecided(approval: ApprovalRecord, decision: SubmittedDecision): boolean {
+export async function resolutionOf(
+  approval: ApprovalRecord,
+  decision: SubmittedDecision,
+  { decider, at, checkJson }: Deciding,
+): Promise<ApprovalResolution | undefined> {
+  if (!isUndecided(approval, decision)) return undefined
+  requireAssignee(approval, decider)
+  const { approved, reason, payload } = decision
+  return {
+    status: approved ? 'approved' : 'denied',
+    by: decider.subject,
+    reason,
+    decision: payload === undefined ? undefined : toJsonText(payload),
+    editedArgs: await checkedEdit(approval, decision, checkJson),
+    resolvedAt: at,
+  }
+}
+
+/** Whether the approval is open; false if it was resolved with the same verdict, reason and payload. */
+function isUndecided(approval: ApprovalRecord, decision: SubmittedDecision): boolean {
   if (approval.status === 'pending') return true
   if (isSame(approval, decision)) return false
   const by = approval.by === undefined ? '' : ` by ${approval.by}`
@@ -47,9 +66,13 @@ export function isUndecided(approval: ApprovalRecord, decision: SubmittedDecisio
 }
 
 const isSame = (
-  { status, reason, decision }: ApprovalRecord,
-  { approved, payload, reason: given }: SubmittedDecision,
-) => status === (approved ? 'approved' : 'denied') && reason === given && canonical(decision) === canonicalOf(payload)
+  { status, reason, decision, args, editedArgs }: ApprovalRecord,
+  { approved, payload, reason: given, args: edited }: SubmittedDecision,
+) =>
+  status === (approved ? 'approved' : 'denied') &&
+  reason === given &&
+  canonical(decision) === canonicalOf(payload) &&
+  canonical(editedArgs ?? args) === (canonicalOf(edited) ?? canonical(args))
 
 const canonical = (text: ApprovalRecord['decision']) =>
   text === undefined ? undefined : canonicalJson(fromJsonText(text))

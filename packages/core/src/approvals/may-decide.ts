@@ -18,7 +18,7 @@ export async function mayDecide(
 }
 
 /** The approvals that the principal may decide in the inbox; `undefined` if there are none. */
-export function decidableBy(principal: Principal): Visibility | undefined {
+export function decidableBy(principal: Pick<Principal, 'subject' | 'scopes'>): Visibility | undefined {
   try {
     return authorize(principal, RESOLVE, {})
   } catch (error) {

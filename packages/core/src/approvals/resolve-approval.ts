@@ -1,5 +1,6 @@
 import {
   type ApprovalStore,
+  type CheckJson,
   type Clock,
   EVERY_ROW,
   perdureError,
@@ -13,18 +14,21 @@ import type { Reply } from '../idempotency/reply.ts'
 import type { Via } from '../runs/run-events.ts'
 import { toApprovalResource } from './approval-resource.ts'
 import type { DecideApprovals, DecisionPlan } from './decide-approvals.ts'
-import { decisionAudit, isUndecided, resolutionOf, type SubmittedDecision } from './decision.ts'
+import { decisionAudit, resolutionOf, type SubmittedDecision } from './decision.ts'
 
 export interface ResolveApprovalDeps {
   readonly approvals: ApprovalStore
   readonly runs: RunStore
   readonly clock: Clock
+  readonly checkJson?: CheckJson | undefined
   readonly decideApprovals: DecideApprovals
 }
 
 export interface ResolveApprovalRequest extends SubmittedDecision {
   readonly approvalId: string
   readonly by: string // subject of the decider
+  /** Scopes of the decider. Without any, it can decide only what is assigned to nobody or to it as the user. */
+  readonly scopes?: readonly string[] | undefined
   readonly tokenId?: string | undefined // of the decider
   readonly origin?: RequestOrigin | undefined
   readonly visibility: Visibility
@@ -37,7 +41,8 @@ export interface ResolveApprovalRequest extends SubmittedDecision {
  * Decides an approval once: the first decision wins and continues the run. Repeating the same decision returns the same
  * answer.
  *
- * @throws PerdureError `approval-not-found`; `approval-resolved` if it was decided differently; `run-not-active`
+ * @throws PerdureError `approval-not-found`; `approval-resolved` if it was decided differently;
+ *   `approval-not-assigned`; `approval-not-editable`; `validation-failed`; `run-not-active`
  */
 export type ResolveApproval = (request: ResolveApprovalRequest) => Promise<Reply>
 
@@ -54,8 +59,8 @@ export function createResolveApproval(deps: ResolveApprovalDeps): ResolveApprova
 }
 
 async function prepare(
-  { approvals, runs, clock }: ResolveApprovalDeps,
-  { approvalId, by, tokenId, origin, visibility, via, ...decision }: ResolveApprovalRequest,
+  { approvals, runs, clock, checkJson }: ResolveApprovalDeps,
+  { approvalId, by, scopes = [], tokenId, origin, visibility, via, ...decision }: ResolveApprovalRequest,
 ): Promise<DecisionPlan> {
   const approval = await approvals.find(approvalId, visibility)
   const run = approval && (await runs.find(approval.runId, EVERY_ROW))
@@ -64,11 +69,11 @@ async function prepare(
     reply: { status: 200, body: toApprovalResource(shown) },
     remember: true,
   })
-  if (!isUndecided(approval, decision)) return { run, resolved: [], writes: [], answer: answer(approval) }
+  const decider = { subject: by, scopes, tokenId, origin }
+  const resolution = await resolutionOf(approval, decision, { decider, at: clock.now(), checkJson })
+  if (resolution === undefined) return { run, resolved: [], writes: [], answer: answer(approval) }
 
   if (isTerminal(run.status)) throw perdureError('run-not-active', { message: 'the run of this approval has ended' })
-  const decider = { subject: by, tokenId, origin }
-  const resolution = resolutionOf(decision, decider, clock.now())
   return {
     run,
     resolved: [{ approval, resolution }],

@@ -9,6 +9,9 @@ import {
 } from '@perdure/protocol'
 import type { Principal } from './principal.ts'
 
+/** What the rights of a principal depend on. */
+type Grantee = Pick<Principal, 'subject' | 'scopes'>
+
 interface Grants {
   readonly all: boolean
   readonly own: boolean
@@ -21,7 +24,7 @@ interface Grants {
  * @param params the path parameters that fill the rule's `{name}` slots
  * @throws PerdureError `scope-denied` if no grant can allow any row
  */
-export function authorize(principal: Principal, rule: ScopeRule, params: Readonly<Record<string, string>>): Visibility {
+export function authorize(principal: Grantee, rule: ScopeRule, params: Readonly<Record<string, string>>): Visibility {
   if (rule === null || rule === 'principal') return EVERY_ROW
   if (typeof rule === 'string') return authorizeScope(principal, rule, params)
   if ('anyOf' in rule) return authorizeRows(principal, rule.anyOf, params)
@@ -57,7 +60,7 @@ export function authorizeTarget(
   else authorize(principal, workflows.executeWorkflow.scope, { workflowId: id })
 }
 
-function authorizeScope(principal: Principal, rule: string, params: Readonly<Record<string, string>>): Visibility {
+function authorizeScope(principal: Grantee, rule: string, params: Readonly<Record<string, string>>): Visibility {
   const [resource = '', action = '', third] = rule.split(':')
   const slot = slotOf(third)
   if (third !== undefined && slot === undefined) return authorizeLiteral(principal, rule)
@@ -70,14 +73,14 @@ function authorizeScope(principal: Principal, rule: string, params: Readonly<Rec
   throw denied([third === undefined ? rule : `${resource}:${action}:${id}`])
 }
 
-function authorizeLiteral(principal: Principal, scope: string): Visibility {
+function authorizeLiteral(principal: Grantee, scope: string): Visibility {
   const implied = scope === 'traces:read:sanitized' ? [scope, 'traces:read:raw'] : [scope]
   if (principal.scopes.some((held) => held === ADMIN_SCOPE || implied.includes(held))) return EVERY_ROW
   throw denied([scope])
 }
 
 function authorizeRows(
-  principal: Principal,
+  principal: Grantee,
   anyOf: readonly string[],
   params: Readonly<Record<string, string>>,
 ): Visibility {
@@ -104,8 +107,16 @@ export function mayReadToken(principal: Principal, tokenId: string): boolean {
   return access === EVERY_ROW || access.ids?.includes(tokenId) === true
 }
 
+/** Whether the grants of a principal cover a scope as it is written. */
+export function holdsScope(principal: Grantee, text: string): boolean {
+  const scope = parseScope(text)
+  if (scope === undefined) return false
+  const { all, own, ids } = grantsOf(principal, scope.resource, scope.action)
+  return all || (scope.id === 'own' ? own : scope.id !== undefined && ids.includes(scope.id))
+}
+
 /** The given rows, plus the rows covered by a grant for one of the templates. */
-function rowsOf(principal: Principal, templates: readonly string[], given: RowAccess): Visibility {
+function rowsOf(principal: Grantee, templates: readonly string[], given: RowAccess): Visibility {
   let access = given
   for (const template of templates) {
     const [resource = '', action = '', third] = template.split(':')
@@ -122,7 +133,7 @@ function rowsOf(principal: Principal, templates: readonly string[], given: RowAc
   return access
 }
 
-function grantsOf(principal: Principal, resource: string, action: string): Grants {
+function grantsOf(principal: Grantee, resource: string, action: string): Grants {
   const ids: string[] = []
   let all = false
   let own = false

@@ -3,7 +3,12 @@ import { formatSubject } from '@perdure/protocol'
 import { jsonObject } from '../json/json-members.ts'
 import type { Via } from '../runs/run-events.ts'
 
-export type ApprovalEventType = 'approval.requested' | 'approval.resolved' | 'approval.expired'
+export type ApprovalEventType =
+  | 'approval.requested'
+  | 'approval.reminder'
+  | 'approval.escalated'
+  | 'approval.resolved'
+  | 'approval.expired'
 
 export interface ApprovalEventDetail {
   readonly at: EpochMs
@@ -26,15 +31,30 @@ export function approvalEvents(
   type: ApprovalEventType,
   { at, args, via, replaces, ancestors }: ApprovalEventDetail,
 ): readonly NewEvent[] {
-  const { id, runId, sessionId, name, title, payload, status, by, reason, toolCallId, decision: answer } = approval
+  const { id, runId, sessionId, payload, status, toolCallId, decision: answer, argsSchema, editedArgs } = approval
+  const { name, title, assignee, by, reason } = approval
   const decision = status === 'approved' || status === 'denied' ? status : undefined
-  const fields = { approvalId: id, runId, name, title, decision, by, reason, toolCallId, via, replaces }
+  const editable = argsSchema === undefined || type !== 'approval.requested' ? undefined : true
+  const fields = {
+    approvalId: id,
+    runId,
+    name,
+    title,
+    assignee,
+    editable,
+    decision,
+    by,
+    reason,
+    toolCallId,
+    via,
+    replaces,
+  }
   const event: NewEvent = {
     runId,
     sessionId,
     topic: formatSubject('approvals', {}),
     type,
-    payload: jsonObject(fields, { payload, answer }),
+    payload: jsonObject(fields, { payload, answer, editedArgs }),
     at,
   }
   const isFromTool = type === 'approval.requested' && toolCallId !== undefined

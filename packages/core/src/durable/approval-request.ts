@@ -23,7 +23,8 @@ export function approvalRequest(
   ask: ApprovalAsk,
 ): { readonly approval: ApprovalRecord; readonly events: readonly NewEvent[] } {
   const createdAt = clock.now()
-  const { name, seq, title, payload, timeout, toolCallId } = ask
+  const { name, seq, title, payload, timeout, toolCallId, assignee, editable = false } = ask
+  const { remindAfter, escalateTo } = ask
   const approval: ApprovalRecord = {
     id: ids.newId('approval'),
     runId: run.id,
@@ -33,8 +34,12 @@ export function approvalRequest(
     title,
     payload: payload === undefined ? undefined : toJsonText(payload),
     toolCallId,
+    assignee,
+    ...(editable === false ? {} : editableArgs(editable, 'args' in ask ? ask.args : payload)),
     status: 'pending',
     createdAt,
+    remindAt: remindAfter === undefined ? undefined : instantAfter(createdAt, remindAfter),
+    escalateTo,
     expiresAt: timeout === undefined ? undefined : instantAfter(createdAt, timeout),
   }
   const args = toolCallId === undefined ? undefined : jsonOrUndefined(ask.args ?? argsIn(payload))
@@ -43,6 +48,14 @@ export function approvalRequest(
     events: approvalEvents(approval, 'approval.requested', { at: createdAt, args, replaces: ask.replaces, ancestors }),
   }
 }
+
+const editableArgs = (
+  editable: Exclude<ApprovalOptions['editable'], undefined | false>,
+  args: unknown,
+): Pick<ApprovalRecord, 'args' | 'argsSchema'> => ({
+  args: toJsonText(args ?? null),
+  argsSchema: toJsonText(editable === true ? true : editable.schema),
+})
 
 const argsIn = (payload: unknown): unknown => (isToolCall(payload) ? payload.args : undefined)
 

@@ -14,7 +14,10 @@ export const canHoldTimers = ({
   readonly steps: StepStore
   readonly approvals: ApprovalStore
 }): boolean =>
-  [steps.due, steps.nextDueAt, approvals.due, approvals.nextDueAt].every((read) => typeof read === 'function')
+  [
+    ...[steps.due, steps.nextDueAt, approvals.due, approvals.nextDueAt],
+    ...[approvals.toRemind, approvals.nextReminderAt],
+  ].every((read) => typeof read === 'function')
 
 export const createRequireTimers =
   (areHeld: boolean): RequireTimers =>

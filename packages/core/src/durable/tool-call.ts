@@ -1,4 +1,4 @@
-import { definedMembers, type NewEvent, toJsonText } from '@perdure/ports'
+import { definedMembers, type EpochMs, type NewEvent, toJsonText } from '@perdure/ports'
 import { TOOL_FAILURES, type ToolFailureKind } from '@perdure/protocol'
 import { DENIED_WITHOUT_REASON } from '../fold/fold-tools.ts'
 import { jsonOrUndefined } from '../json/json-members.ts'
@@ -6,6 +6,7 @@ import { isNonRetryable } from '../runs/final-failure.ts'
 import { isIdentifier, toRunError } from '../runs/run-error.ts'
 import { runEvent } from '../runs/run-events.ts'
 import { isRefusalWith, readThrown } from '../runs/thrown-value.ts'
+import type { ApprovalDecision } from './approval-options.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkToolCall, takeToolCallId } from './check-tool-call.ts'
 import type { ShownResultFile } from './result-files.ts'
@@ -13,7 +14,7 @@ import { retryPolicyOf } from './retry-policy.ts'
 import type { StepContext, StepFn, StepOptions } from './step.ts'
 import { callStep } from './step-call.ts'
 import { withTimeout } from './step-retry.ts'
-import type { ToolCall, ToolOutcome, ToolResult } from './tool.ts'
+import type { ToolApproval, ToolCall, ToolContext, ToolOutcome, ToolResult } from './tool.ts'
 import { callToolApproval } from './wait-call.ts'
 
 /** `ctx.tool`: asks for approval where required, calls the tool once, and returns a failure as data. */
@@ -21,6 +22,7 @@ export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Pr
   checkToolCall(call)
   const { name, args, approval, onCrash, retries, recoveries } = call
   let { toolCallId } = call
+  let given: Given<A> = { args }
   if (toolCallId !== undefined) takeToolCallId(scope.toolCallIds, toolCallId)
   const readable = jsonOrUndefined(args)
   if (readable !== undefined && approval !== undefined && approval !== false) {
@@ -38,13 +40,14 @@ export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Pr
       if (!scope.ledger.isReplaying()) scope.runMeter.toolCalled(name, 'approval_denied')
       return failed('approval_denied', decision.reason ?? DENIED_WITHOUT_REASON)
     }
+    given = givenBy(decision, { args, at: asked.at })
   }
   let report: Report = () => []
-  return callStep<ToolOutcome<T>>(scope, name, {
+  const outcome = await callStep<ToolOutcome<T>>(scope, name, {
     toolCallId,
     countsAs: scope.budget.takeToolCall,
     async fn(attempt) {
-      const executed = await afterCheck(scope, () => execute(scope, { ...call, toolCallId }, attempt))
+      const executed = await afterCheck(scope, () => execute(scope, { ...call, ...given, toolCallId }, attempt))
       report = executed.report
       return executed.outcome
     },
@@ -60,6 +63,22 @@ export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Pr
       failed(approvalId === undefined ? 'execution_failed' : 'approval_denied', error?.message ?? `${name} is lost`),
     failureOf: (outcome) => (outcome.ok ? undefined : outcome.error.kind),
   })
+  return given.decided?.edited === true ? { ...outcome, editedArgs: given.args } : outcome
+}
+
+/** What the tool executes with. */
+interface Given<A> {
+  readonly args?: A | undefined
+  readonly decided?: ToolApproval
+}
+
+/** The decider has sent the arguments as JSON, so they have the type that the tool declares only if it checks them. */
+function givenBy<A>(
+  { args: edited, by }: ApprovalDecision,
+  { args, at }: { readonly args: A | undefined; readonly at: EpochMs },
+): Given<A> {
+  const decided = { at: new Date(at), edited: edited !== undefined, ...(by === undefined ? {} : { by }) }
+  return { args: edited === undefined ? args : (edited as A), decided }
 }
 
 /** A durable step that calls a tool of another system, such as an MCP server; counted like `ctx.tool`. */
@@ -97,7 +116,11 @@ interface Executed<T> {
   readonly report: Report
 }
 
-async function execute<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: StepContext): Promise<Executed<T>> {
+async function execute<A, T>(
+  scope: CallScope,
+  { decided, ...call }: ToolCall<A, T> & Given<A>,
+  attempt: StepContext,
+): Promise<Executed<T>> {
   const { run, clock, journal, runMeter } = scope
   const { name, args } = call
   const startedMs = clock.monotonicMs()
@@ -108,7 +131,9 @@ async function execute<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: St
 
   const isReadable = jsonOrUndefined(args) !== undefined
   await journal.record({ events: [eventOf('tool.execute.start', isReadable ? { args } : {})] })
-  const performed = isReadable ? await perform(scope, call, attempt) : UNREADABLE
+  const performed = isReadable
+    ? await perform(scope, call, { ...attempt, ...(decided === undefined ? {} : { approval: decided }) })
+    : UNREADABLE
   const durationMs = Math.round(clock.monotonicMs() - startedMs)
   const report: Report = (file, instead) => {
     const outcome = instead ?? performed.outcome
@@ -128,7 +153,7 @@ async function execute<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: St
 
 const canRetry = ({ signal }: CallScope, thrown: unknown) => !signal.aborted && !isNonRetryable(thrown)
 
-async function perform<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: StepContext): Promise<Performed<T>> {
+async function perform<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: ToolContext): Promise<Performed<T>> {
   let value: T
   try {
     value = await withTimeout(scope, call.timeout, async (signal) =>

@@ -12,11 +12,12 @@ export interface ToolCall<Args = unknown, Result = unknown> extends Pick<RepeatO
    */
   readonly toolCallId?: string
   /**
-   * `call` is the argument that a step function gets: `idempotencyKey`, `signal`, `attempt` and `traceparent`. The `idempotencyKey`
+   * `call` is the argument that a step function gets: `idempotencyKey`, `signal`, `attempt` and `traceparent`, and
+   * `approval` after an approval, whose decider may have changed `args`. The `idempotencyKey`
    * is the same in every execution of this call, so pass it to external systems as the idempotency key. The `signal`
    * aborts with the run and after `timeout`.
    */
-  readonly execute: (args: Args, call: StepContext) => Result | PromiseLike<Result>
+  readonly execute: (args: Args, call: ToolContext) => Result | PromiseLike<Result>
   /** Time limit for each execution of the tool. */
   readonly timeout?: Duration
   /**
@@ -32,9 +33,28 @@ export interface ToolCall<Args = unknown, Result = unknown> extends Pick<RepeatO
   readonly approval?: boolean | ApprovalOptions
 }
 
+/** The second argument of the `execute` of a tool. */
+export interface ToolContext extends StepContext {
+  /** The decision of the person who approved this call; missing if nobody was asked. */
+  readonly approval?: ToolApproval
+}
+
+export interface ToolApproval {
+  /** The subject that approved. */
+  readonly by?: string
+  readonly at: Date
+  /** Whether the arguments are those that the decider has sent, not those that were asked for. */
+  readonly edited: boolean
+}
+
 /** The result of any tool. */
 export type ToolResult = ToolOutcome<unknown>
 
 export type ToolOutcome<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly error: { readonly kind: ToolFailureKind; readonly message: string } }
+  | ({ readonly ok: true; readonly value: T } & Edited)
+  | ({ readonly ok: false; readonly error: { readonly kind: ToolFailureKind; readonly message: string } } & Edited)
+
+interface Edited {
+  /** The arguments that the decider has sent in place of those of the call; missing if it changed none. */
+  readonly editedArgs?: unknown
+}

@@ -129,11 +129,14 @@ export async function callToolApproval(
   scope: CallScope,
   name: string,
   options: ApprovalOptions & Pick<ApprovalAsk, 'toolCallId' | 'args'>,
-): Promise<{ readonly decision: ApprovalDecision; readonly toolCallId: string | undefined }> {
+): Promise<{ readonly decision: ApprovalDecision; readonly at: EpochMs; readonly toolCallId: string | undefined }> {
   const { toolCallId: own } = options
   checkApprovalOptions(options, ['toolCallId', 'args'])
   const ended = await waitForDecision(scope, name, options, (seq) => own ?? `${scope.run.id}.${seq}`)
-  return { decision: decisionIn(ended), toolCallId: own ?? waitingToolCallId(ended) }
+  return {
+    ...{ decision: decisionIn(ended), toolCallId: own ?? waitingToolCallId(ended) },
+    at: ended.endedAt ?? scope.clock.now(),
+  }
 }
 
 function waitForDecision(
@@ -142,7 +145,7 @@ function waitForDecision(
   options: Omit<ApprovalAsk, 'name' | 'seq'>,
   toolCallIdAt?: (seq: number) => string,
 ): Promise<StepRecord> {
-  if (options.timeout !== undefined) scope.requireTimers()
+  if (options.timeout !== undefined || options.remindAfter !== undefined) scope.requireTimers()
   const askedHash = askedHashOf(scope.digest, options)
   // Calls of earlier releases have no hash.
   const accepts = (ended: StepRecord) => ended.askedHash === undefined || ended.askedHash === askedHash
@@ -156,6 +159,9 @@ function waitForDecision(
       detail: { approvalId: approval.id, dueAt: approval.expiresAt, eventName, askedHash },
       writes: [{ type: 'approval.insert', approval }],
       events,
+      onRecorded: () => {
+        if (approval.remindAt !== undefined) scope.onDue(approval.remindAt)
+      },
     }
   })
 }

@@ -5,6 +5,7 @@ import {
   EVERY_ROW,
   fromJsonText,
   type IdGenerator,
+  type JsonText,
   type NewEvent,
   NO_USAGE,
   type RunRecord,
@@ -12,7 +13,9 @@ import {
   type StepRecord,
   type Write,
 } from '@perdure/ports'
+import type { ApprovalOptions } from '../durable/approval-options.ts'
 import { approvalRequest } from '../durable/approval-request.ts'
+import { isFields } from '../fold/log-event.ts'
 import { childEvent, lifecycleEvent } from '../runs/run-events.ts'
 import type { WaitingFor } from '../runs/run-outcome.ts'
 import { isUnresumed, type StoredSuspension, storeSuspension } from '../runs/stored-suspension.ts'
@@ -96,8 +99,14 @@ function copyWait(deps: CopyDeps, fork: RunRecord, { step, child }: Wait): OpenW
 
 const insert = (step: StepRecord): Write => ({ type: 'step.insert', step })
 
+/** The schema `true` accepts any arguments. */
+function editableOf(argsSchema: JsonText): ApprovalOptions['editable'] {
+  const schema = fromJsonText(argsSchema)
+  return isFields(schema) ? { schema } : true
+}
+
 function requestAgain({ clock, ids }: CopyDeps, run: RunRecord, old: ApprovalRecord) {
-  const { name, title, payload, toolCallId, createdAt, expiresAt } = old
+  const { name, title, payload, toolCallId, assignee, createdAt, expiresAt, argsSchema, remindAt, escalateTo } = old
   return approvalRequest(
     { run, clock, ids, ancestors: [] },
     {
@@ -105,6 +114,10 @@ function requestAgain({ clock, ids }: CopyDeps, run: RunRecord, old: ApprovalRec
       ...(title === undefined ? {} : { title }),
       ...(payload === undefined ? {} : { payload: fromJsonText(payload) }),
       ...(toolCallId === undefined ? {} : { toolCallId }),
+      ...(assignee === undefined ? {} : { assignee }),
+      ...(remindAt === undefined ? {} : { remindAfter: remindAt - createdAt }),
+      ...(escalateTo === undefined || remindAt === undefined ? {} : { escalateTo }),
+      ...(argsSchema === undefined ? {} : { editable: editableOf(argsSchema) }),
       ...(expiresAt === undefined ? {} : { timeout: expiresAt - createdAt }),
     },
   )
@@ -165,7 +178,7 @@ function copySuspension(deps: CopyDeps, fork: RunRecord, { suspension, ofRun, so
       lifecycleEvent(fork, 'run.suspended', { at: fork.createdAt, waitingFor: waitingFor(approvals) }),
     ],
     children: [],
-    dueAts: approvals.flatMap(({ expiresAt }) => (expiresAt === undefined ? [] : [expiresAt])),
+    dueAts: approvals.flatMap(({ expiresAt, remindAt }) => [expiresAt, remindAt].filter((at) => at !== undefined)),
   }
 }
 

@@ -1,4 +1,5 @@
 import type {
+  CheckJson,
   Clock,
   Cluster,
   Digest,
@@ -74,6 +75,8 @@ export interface EngineDeps
   readonly answerCache?: Pick<AnswerCache, 'startReading'> | undefined
   readonly recall: Recall
   readonly basePath: string
+  /** Checks arguments that a person has changed against the schema of the approval; such changes are refused when missing. */
+  readonly checkJson?: CheckJson | undefined
   /** Describes the schemas of libraries without Standard JSON Schema; such schemas have no description when missing. */
   readonly convertSchema?: ConvertSchema | undefined
 }

@@ -17,7 +17,7 @@ export async function readResume(
     payload: readResumption(run)?.payload ?? null,
     approvals: decided.flatMap((approval) => {
       if (approval === undefined) return []
-      const { id, name, status, reason, by, decision } = approval
+      const { id, name, status, reason, by, decision, editedArgs } = approval
       const payload = decision === undefined ? undefined : fromJsonText(decision)
       return [
         {
@@ -27,6 +27,7 @@ export async function readResume(
           ...(reason === undefined ? {} : { reason }),
           ...(by === undefined ? {} : { by }),
           ...(payload === undefined ? {} : { payload }),
+          ...(editedArgs === undefined ? {} : { args: fromJsonText(editedArgs) }),
         },
       ]
     }),

@@ -1,5 +1,6 @@
 import {
   type ApprovalStore,
+  type CheckJson,
   perdureError,
   type RunRecord,
   type RunStore,
@@ -7,7 +8,7 @@ import {
   type YieldTurn,
 } from '@perdure/ports'
 import type { DecideApprovals, DecisionPlan, ResolvedApproval } from '../approvals/decide-approvals.ts'
-import { decisionAudit, isUndecided, resolutionOf } from '../approvals/decision.ts'
+import { decisionAudit, resolutionOf } from '../approvals/decision.ts'
 import { type DecisionRef, matchDecisions } from '../approvals/match-decisions.ts'
 import type { Principal } from '../auth/principal.ts'
 import { clientToolEnd } from '../durable/client-tool-result.ts'
@@ -32,6 +33,7 @@ export interface ResumeRunDeps extends CommitOnceDeps {
   readonly runs: RunStore
   readonly steps: StepStore
   readonly approvals: ApprovalStore
+  readonly checkJson?: CheckJson | undefined
   readonly yieldTurn: YieldTurn
   readonly runWaiters: RunWaiters
   readonly phase: PhaseHolder
@@ -61,8 +63,8 @@ export interface ResumeRunRequest extends RunToChange {
  * payload to a run that waits for one, or tries the code of a parked run again. Answers with the outcome of the run, or with its current status when the run still waits for something
  * else.
  *
- * @throws PerdureError `run-not-found`, `run-not-suspended`, `approval-not-found`, `approval-resolved`, `tool-call-not-found`,
- *   `tool-call-ended`, `run-not-active`, `scope-denied`, `server-draining`
+ * @throws PerdureError `run-not-found`, `run-not-suspended`, `approval-not-found`, `approval-resolved`,
+ *   `approval-not-assigned`, `approval-not-editable`, `tool-call-not-found`, `tool-call-ended`, `run-not-active`, `scope-denied`, `server-draining`
  */
 export type ResumeRun = (request: ResumeRunRequest) => Promise<Reply>
 
@@ -140,16 +142,16 @@ async function decide(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<R
 }
 
 async function prepare(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<DecisionPlan> {
-  const { clock, basePath } = deps
+  const { clock, basePath, checkJson } = deps
   const { principal, payload, via, approvals = [], toolResults = [] } = request
   const run = await findSuspended(deps, request)
   const matched = await matchDecisions(deps, { run, principal }, approvals)
   const at = clock.now()
-  const resolved = matched
-    .filter(({ approval, decision }) => isUndecided(approval, decision))
-    .map(
-      ({ approval, decision }): ResolvedApproval => ({ approval, resolution: resolutionOf(decision, principal, at) }),
-    )
+  const resolved: ResolvedApproval[] = []
+  for (const { approval, decision } of matched) {
+    const resolution = await resolutionOf(approval, decision, { decider: principal, at, checkJson })
+    if (resolution !== undefined) resolved.push({ approval, resolution })
+  }
   const results = await matchToolResults(deps, run, toolResults)
   const ids = new Set(resolved.map(({ approval }) => approval.id))
   const waitingFor = (run.status === 'suspended' ? await waitsOf(deps, run) : []).filter(

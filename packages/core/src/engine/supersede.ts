@@ -1,4 +1,5 @@
 import { type ApprovalStore, EVERY_ROW, isRefusal, type ListedRun, type RunRecord, type RunStore } from '@perdure/ports'
+import { ADMIN_SCOPE } from '@perdure/protocol'
 import type { ResolveApproval } from '../approvals/resolve-approval.ts'
 import { eachItem } from '../collections/each-item.ts'
 import { eachRun } from '../runs/each-run.ts'
@@ -22,7 +23,8 @@ export function createSupersede({ approvals, runs, resolveApproval }: SupersedeD
       approvals.list({ runId, status: 'pending' }, { limit: 100, order: 'asc', cursor }, EVERY_ROW)
     for await (const { id: approvalId, createdAt } of eachItem(pages)) {
       if (createdAt > queuedSince(message)) continue
-      const decision = { approved: false, reason: 'superseded', by: message.owner }
+      // The message withdraws what its owner has asked for, whoever would decide it.
+      const decision = { approved: false, reason: 'superseded', by: message.owner, scopes: [ADMIN_SCOPE] }
       await resolveApproval({ approvalId, ...decision, visibility: EVERY_ROW }).catch((error: unknown) => {
         // Somebody else has decided it, or the run has ended.
         if (!isRefusal(error)) throw error

@@ -24,7 +24,7 @@ export interface SuspendPlan {
   readonly suspended: RunRecord
   readonly waitingFor: readonly WaitingFor[]
   readonly writes: readonly Write[]
-  /** When the earliest approval of the run expires. */
+  /** When the earliest approval of the run expires, or the earliest reminder is due. */
   readonly dueAt?: EpochMs | undefined
 }
 
@@ -69,14 +69,14 @@ export function planOwnSuspension(
     part: (readSuspension(run)?.part ?? 0) + 1,
     ...(passedVersions.length === 0 ? {} : { passedVersions }),
   }
-  const expiries = approvals.flatMap(({ expiresAt }) => (expiresAt === undefined ? [] : [expiresAt]))
+  const timers = approvals.flatMap(({ expiresAt, remindAt }) => [expiresAt, remindAt].filter((at) => at !== undefined))
   const planned = planSuspensionOf(deps, run, {
     waitingFor: approvals.length === 0 ? [{ kind: 'resume', name: 'resume' }] : approvals.map(approvalWait),
     writes: approvals.map((approval) => ({ type: 'approval.insert', approval })),
     events: asked.flatMap(({ events }) => events),
     change: { suspension: storeSuspension(stored), resumption: NOT_RESUMED, ...unparked(run) },
   })
-  return expiries.length === 0 ? planned : { ...planned, dueAt: Math.min(...expiries) as EpochMs }
+  return timers.length === 0 ? planned : { ...planned, dueAt: Math.min(...timers) as EpochMs }
 }
 
 const approvalWait = ({ id, name, expiresAt }: ApprovalRecord): WaitingFor => ({

@@ -4,6 +4,7 @@ import { createInMemoryBlobStore, createInMemoryStorage } from '@perdure/in-memo
 import { nodeDigest } from '@perdure/platform-node'
 import {
   type BlobStore,
+  type CheckJson,
   type Cluster,
   type Digest,
   type Duty,
@@ -61,6 +62,7 @@ export interface EngineOptions {
   readonly onDivergence?: 'park' | 'fail'
   readonly captureLogs?: boolean
   readonly pricing?: Pricing
+  readonly checkJson?: CheckJson
   readonly recordContent?: boolean
   readonly maxResultBytes?: number
   /** Lets results be stored as files. */
@@ -125,6 +127,7 @@ export function createTestEngine(options: EngineOptions) {
     onDivergence: options.onDivergence,
     captureLogs: options.captureLogs,
     pricing: options.pricing,
+    checkJson: options.checkJson,
     recordContent: options.recordContent,
     createSessionOnInvoke: options.createSessionOnInvoke,
     yieldTurn: () => setImmediate(),

@@ -15,6 +15,7 @@ import {
   toJsonText,
 } from '@perdure/ports'
 import type { ExpireApproval } from '../approvals/expire-approval.ts'
+import type { RemindApproval } from '../approvals/remind-approval.ts'
 import { approvalEvents } from '../durable/approval-events.ts'
 import { clientToolEnd, TIMED_OUT } from '../durable/client-tool-result.ts'
 import type { ResolveWait, WaitResult } from '../durable/resolve-wait.ts'
@@ -34,6 +35,7 @@ export interface TimerDriverDeps {
   readonly executor?: string | undefined
   readonly resolveWait: ResolveWait
   readonly expireApproval: ExpireApproval
+  readonly remindApproval: RemindApproval
   /** Executes a queued run that is due; does nothing for an attempt that this process already executes. */
   readonly launch: (run: RunRecord) => void
   /** Ends a run whose time budget is used up. */
@@ -41,7 +43,7 @@ export interface TimerDriverDeps {
 }
 
 /**
- * Fires durable timers when they are due: sleeps, timeouts of waits, expiry of approvals, deadlines and start times of
+ * Fires durable timers when they are due: sleeps, timeouts of waits, expiry and reminders of approvals, deadlines and start times of
  * runs.
  */
 export interface TimerDriver {
@@ -63,7 +65,8 @@ const AFTER_FAILURE_MS = 1_000
 const ASK_AGAIN_MS = 1_000
 
 export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
-  const { steps, runTimers, approvals, clock, timers, logger, resolveWait, expireApproval, expire } = deps
+  const { steps, runTimers, approvals, clock, timers, logger, resolveWait, expireApproval, remindApproval, expire } =
+    deps
   const longestMs = deps.executor === undefined ? LONGEST_MS : ASK_AGAIN_MS
   let cancel = () => {}
   let wakeAt = Number.POSITIVE_INFINITY
@@ -107,8 +110,11 @@ export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
       const due = await steps.due(now, BATCH)
       const late = await runTimers.pastDeadline(now, BATCH)
       const open = await approvals.due(now, BATCH)
+      // An approval that expires now needs no reminder.
       await Promise.all([...due.map(fireDue), ...late.map(expire), ...open.map(expireApproval)])
-      if (Math.max(due.length, late.length, open.length) < BATCH) return nextAt(startedAt)
+      const reminders = await approvals.toRemind(now, BATCH)
+      await Promise.all(reminders.map(remindApproval))
+      if (Math.max(due.length, late.length, open.length, reminders.length) < BATCH) return nextAt(startedAt)
     }
   }
 
@@ -126,7 +132,10 @@ export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
   /** @param startedAt runs that start up to here are launched; a later start time may have passed during the reads */
   const nextAt = async (startedAt: EpochMs) => {
     const starts = runTimers.nextStartAt(startedAt)
-    const known = await Promise.all([steps.nextDueAt(), runTimers.nextDeadlineAt(), approvals.nextDueAt(), starts])
+    const known = await Promise.all([
+      ...[steps.nextDueAt(), runTimers.nextDeadlineAt(), starts],
+      ...[approvals.nextDueAt(), approvals.nextReminderAt()],
+    ])
     return Math.min(...known.map((at) => at ?? Number.POSITIVE_INFINITY))
   }
 

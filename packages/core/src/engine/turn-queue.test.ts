@@ -12,6 +12,8 @@ interface Over {
   readonly onBusy?: OnBusy
 }
 
+const askedOf = (input: unknown) => (input === 'pay by staff' ? { assignee: 'staff' } : {})
+
 /** An agent that asks for an approval when it is asked to pay. `reopen` starts another server on the same storage. */
 function askingWorld({ onBusyWaiting = 'queue', onBusy = 'queue' }: Over = {}) {
   const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
@@ -19,7 +21,9 @@ function askingWorld({ onBusyWaiting = 'queue', onBusy = 'queue' }: Over = {}) {
   const open = () => {
     const code = async (input: unknown, { approval, sleep }: RunContext) => {
       if (input === 'pay later') await sleep('think', '1s')
-      const said = String(input).startsWith('pay') ? `${input} ${(await approval('pay')).approved}` : input
+      const said = String(input).startsWith('pay')
+        ? `${input} ${(await approval('pay', askedOf(input))).approved}`
+        : input
       ended.push(said)
       return said
     }
@@ -94,17 +98,20 @@ describe('a message while an earlier turn is suspended', () => {
     expect(ended).toEqual(['hello'])
   })
 
-  it('denies the open approvals with deny, and starts when the turn has ended', async () => {
-    const { send, ended, pending, storage } = askingWorld({ onBusyWaiting: 'deny' })
-    await send('pay')
-    const [asked] = await pending()
-    await send('hello')
+  it.each(['pay', 'pay by staff'])(
+    'denies the open approvals of %s with deny, and starts when the turn has ended',
+    async (asking) => {
+      const { send, ended, pending, storage } = askingWorld({ onBusyWaiting: 'deny' })
+      await send(asking)
+      const [asked] = await pending()
+      await send('hello')
 
-    expect(ended).toEqual(['pay false', 'hello'])
-    expect(await storage.approvals.find(asked?.id ?? '', EVERY_ROW)).toMatchObject({
-      ...{ status: 'denied', reason: 'superseded', by: 'alice' },
-    })
-  })
+      expect(ended).toEqual([`${asking} false`, 'hello'])
+      expect(await storage.approvals.find(asked?.id ?? '', EVERY_ROW)).toMatchObject({
+        ...{ status: 'denied', reason: 'superseded', by: 'alice' },
+      })
+    },
+  )
 
   it('denies the approvals also when the server dies after it has accepted the message', async () => {
     const { send, ended, storage, clock, ids, open } = askingWorld({ onBusyWaiting: 'deny' })

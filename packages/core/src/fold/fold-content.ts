@@ -1,7 +1,7 @@
 import { createJsonVersion, isAgentEventType } from '@perdure/protocol'
 import { type Content, itemIn, put, type Surroundings } from './content.ts'
 import { appendToBlock, closeImplicit, completeText, endBlock, startBlock } from './fold-blocks.ts'
-import { foldApprovalEnd, foldApprovalRequest, foldToolCall, foldToolExecution } from './fold-tools.ts'
+import { foldApprovalEnd, foldApprovalRequest, foldEscalation, foldToolCall, foldToolExecution } from './fold-tools.ts'
 import { type Fields, fieldsOf, isFields, type LogEvent, numberIn, textIn } from './log-event.ts'
 import { foldUserMessage } from './user-message.ts'
 
@@ -44,6 +44,7 @@ const FOLDS: Readonly<Record<string, Fold>> = {
   'tool.result': toolExecution('result'),
   'approval.requested': approvalRequest,
   'tool.approval.requested': approvalRequest,
+  'approval.escalated': ({ content, fields }) => foldEscalation(content, fields),
   'approval.resolved': ({ content, fields }) => foldApprovalEnd(content, fields, false),
   'approval.expired': ({ content, fields }) => foldApprovalEnd(content, fields, true),
   'part.state': ({ content, fields }) => ({ ...content, state: [createJsonVersion(fields.state ?? null)] }),

@@ -83,6 +83,7 @@ export function foldApprovalRequest(content: Content, fields: Fields, runId: str
     ...(typeof title === 'string' ? { title } : {}),
     ...(payload === undefined ? {} : { payload }),
     ...(typeof toolCallId === 'string' ? { toolCallId } : {}),
+    ...rightsIn(fields),
     status: 'pending',
   }
   const known = itemIn(content, 'approval', id)
@@ -93,6 +94,19 @@ export function foldApprovalRequest(content: Content, fields: Fields, runId: str
   if (tool === undefined || (known !== undefined && known.status !== 'pending')) return next
   const waiting: ToolItem = { ...tool, status: 'awaiting-approval', approvalId: id }
   return put(next, withMissingArgs(waiting, toolFields(asked, fields)))
+}
+
+/** The assignee, and whether a decision may change the arguments. */
+function rightsIn(fields: Fields): Pick<ApprovalItem, 'assignee' | 'isEditable'> {
+  const assignee = textIn(fields, 'assignee')
+  return { ...(assignee === undefined ? {} : { assignee }), ...(fields.editable === true ? { isEditable: true } : {}) }
+}
+
+/** `approval.escalated`: somebody else may decide from now on. */
+export function foldEscalation(content: Content, fields: Fields): Content {
+  const asked = itemIn(content, 'approval', textIn(fields, 'approvalId') ?? '')
+  const assignee = textIn(fields, 'assignee')
+  return asked?.status !== 'pending' || assignee === undefined ? content : put(content, { ...asked, assignee })
 }
 
 /** The tool of an approval, also in logs whose approvals name it only in their payload. */
@@ -112,15 +126,17 @@ export function foldApprovalEnd(content: Content, fields: Fields, isExpired: boo
   const by = textIn(fields, 'by')
   const reason = textIn(fields, 'reason')
   const status = isExpired ? 'expired' : fields.decision === 'approved' ? 'approved' : 'denied'
+  const edit = 'editedArgs' in fields ? { editedArgs: fields.editedArgs } : {}
   const decided = put(content, {
     ...{ ...asked, status },
     ...(by === undefined ? {} : { by }),
     ...(reason === undefined ? {} : { reason }),
     ...('answer' in fields ? { answer: fields.answer } : {}),
+    ...edit,
   })
   const tool = asked.toolCallId === undefined ? undefined : itemIn(decided, 'tool', asked.toolCallId)
   if (tool?.approvalId !== asked.id || tool.status !== 'awaiting-approval') return decided
-  if (status === 'approved') return put(decided, { ...tool, status: 'called' })
+  if (status === 'approved') return put(decided, { ...tool, ...edit, status: 'called' })
   const message = reason ?? (isExpired ? 'the approval expired' : DENIED_WITHOUT_REASON)
   return put(decided, { ...tool, status: 'denied', error: { kind: 'approval_denied', message } })
 }

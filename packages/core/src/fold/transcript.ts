@@ -38,6 +38,8 @@ export interface ToolItem {
   /** Whether the call failed before its tool began, because no tool takes this input. */
   readonly isInvalid?: true
   readonly approvalId?: string
+  /** The arguments with which it is executed, because a person has changed `args`. */
+  readonly editedArgs?: unknown
   /** The result; while `isPreliminary`, a later one replaces it. */
   readonly result?: unknown
   readonly isPreliminary?: boolean
@@ -53,6 +55,12 @@ export interface ApprovalItem {
   readonly title?: string
   readonly payload?: unknown
   readonly toolCallId?: string
+  /** The decider may send other arguments. */
+  readonly isEditable?: true
+  /** The arguments with which the call was approved in place of those that were asked for. */
+  readonly editedArgs?: unknown
+  /** The callers that may decide: `user`, `staff` or a scope. */
+  readonly assignee?: string
   readonly status: 'pending' | 'approved' | 'denied' | 'expired'
   readonly by?: string
   readonly reason?: string

@@ -30,10 +30,11 @@ function fileOf({ mediaType, url, data, name }: FileItem): readonly MessagePart[
 }
 
 function toolOf(item: ToolItem, all: Transcript): MessagePart {
-  const { id: toolCallId, name, declared, args = {} } = item
+  const { id: toolCallId, name, declared, args = {}, editedArgs } = item
   return {
     ...{ type: 'tool', toolCallId, name, input: args },
     isDynamic: declared !== 'static',
+    ...(editedArgs === undefined ? {} : { editedInput: editedArgs }),
     outcome: outcomeOf(item, all),
   }
 }

@@ -29,6 +29,8 @@ type PartContent =
       readonly toolCallId: string
       readonly name: string
       readonly input: unknown
+      /** The arguments with which a person has approved the call in place of `input`. */
+      readonly editedInput?: unknown
       readonly isDynamic: boolean
       readonly outcome: ToolCallOutcome
     }

@@ -15,10 +15,17 @@ export const approvalRoutes = ({
     status: 200,
     body: await readApprovals.get(params.approvalId, visibility),
   }),
-  resolveApproval: ({ params: { approvalId }, body: { approved, reason, payload }, principal, visibility, key }) =>
+  resolveApproval: ({
+    params: { approvalId },
+    body: { approved, reason, payload, args },
+    principal,
+    visibility,
+    key,
+  }) =>
     resolveApproval({
-      ...{ approvalId, approved, reason, payload, visibility, key },
+      ...{ approvalId, approved, reason, payload, args, visibility, key },
       by: principal.subject,
+      scopes: principal.scopes,
       tokenId: principal.tokenId,
       origin: principal.origin,
     }),

@@ -20,11 +20,15 @@ export function interruptsOf(transcript: Transcript, offered: ReadonlySet<string
   })
 }
 
-const approvalInterrupt = ({ id, name, title, payload, toolCallId }: ApprovalItem): object => ({
+const approvalInterrupt = ({ id, name, title, payload, toolCallId, assignee }: ApprovalItem): object => ({
   ...{ id, reason: toolCallId === undefined ? 'approval' : 'tool_call', responseSchema: RESPONSE },
   ...(title === undefined ? {} : { message: title }),
   ...(toolCallId === undefined ? {} : { toolCallId }),
-  metadata: { name, ...(payload === undefined ? {} : { payload }) },
+  metadata: {
+    name,
+    ...(payload === undefined ? {} : { payload }),
+    ...(assignee === undefined ? {} : { assignee }),
+  },
 })
 
 const callInterrupt = ({ id, name, title, args }: ToolItem): object => ({

@@ -57,7 +57,7 @@ const STATES: Readonly<Record<string, string>> = {
 function toolPart(stages: readonly Chunk[]): UiPart {
   let part: UiPart = { type: 'dynamic-tool' }
   const isDynamic = stages[0]?.dynamic === true
-  for (const { type, approvalId, approved, reason, dynamic: _, ...members } of stages) {
+  for (const { type, approvalId, approvalDescriptor, approved, reason, dynamic: _, ...members } of stages) {
     const approval = isFields(part.approval) ? part.approval : {}
     part = {
       ...{ ...part, ...members, type: 'dynamic-tool', state: STATES[type] },
@@ -66,6 +66,7 @@ function toolPart(stages: readonly Chunk[]): UiPart {
         : {
             approval: {
               ...{ ...approval, id: approvalId },
+              ...(approvalDescriptor === undefined ? {} : { descriptor: approvalDescriptor }),
               ...(approved === undefined ? {} : { approved }),
               ...(reason === undefined ? {} : { reason }),
             },

@@ -28,7 +28,7 @@ export function toolStages(
   return [
     start,
     isReady(tool, isResting) ? { type: 'tool-input-available', ...call, ...by, input: args ?? {} } : undefined,
-    approvalId === undefined ? undefined : { type: 'tool-approval-request', approvalId, toolCallId },
+    approvalId === undefined ? undefined : requestOf(approvalId, toolCallId, approval),
     responseOf(approval, version),
     outcomeOf(tool, tool.declared === 'dynamic' ? { dynamic: true } : {}),
   ]
@@ -87,7 +87,7 @@ export function approvalStages(approval: ApprovalItem, version: AiSdkVersion): S
   return [
     { type: 'tool-input-start', ...call },
     { type: 'tool-input-available', ...call, input },
-    { type: 'tool-approval-request', approvalId: id, toolCallId: id },
+    requestOf(id, id, approval),
     responseOf(approval, version),
     status === 'approved'
       ? { type: 'tool-output-available', toolCallId: id, output: { approved: true, ...said } }
@@ -95,6 +95,17 @@ export function approvalStages(approval: ApprovalItem, version: AiSdkVersion): S
         ? undefined
         : { type: 'tool-output-denied', toolCallId: id },
   ]
+}
+
+/** The SDK passes the descriptor on to the page, as `part.approval.descriptor`. */
+function requestOf(approvalId: string, toolCallId: string, asked: ApprovalItem | undefined): Chunk {
+  const { assignee, isEditable } = asked ?? {}
+  const said = {
+    ...(assignee === undefined ? {} : { assignee }),
+    ...(isEditable === undefined ? {} : { editable: true }),
+  }
+  const approvalDescriptor = Object.keys(said).length === 0 ? {} : { approvalDescriptor: said }
+  return { type: 'tool-approval-request', approvalId, toolCallId, ...approvalDescriptor }
 }
 
 /** Only version 7 has a chunk for the decision. */

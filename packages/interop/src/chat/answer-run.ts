@@ -40,7 +40,7 @@ export interface RunAnswers {
  * they are.
  *
  * @returns whether an answer has been taken
- * @throws PerdureError `scope-denied` if the caller may not decide one of the approvals
+ * @throws PerdureError `scope-denied` or `approval-not-assigned` if the caller may not decide one of the approvals
  */
 export async function answerRun(
   deps: AnswerRunDeps,
@@ -89,10 +89,10 @@ async function resolve(
   { principal, via }: Decider,
   { approval: { id: approvalId }, approved, reason }: RunDecision,
 ): Promise<boolean> {
-  const { subject: by, tokenId, origin } = principal
+  const { subject: by, scopes, tokenId, origin } = principal
   const visibility = authorizeOperation(principal, OPERATION_TABLES.approvals.resolveApproval, { approvalId })
   try {
-    await resolveApproval({ approvalId, approved, reason, by, tokenId, origin, visibility, via })
+    await resolveApproval({ approvalId, approved, reason, by, scopes, tokenId, origin, visibility, via })
     return true
   } catch (error) {
     if (isLate(error)) return false

@@ -57,11 +57,13 @@ export const serverEvent: fc.Arbitrary<Drawn> = fc.oneof(
     ...{
       approvalId,
       runId: fc.constantFrom(RUN, 'run_2'),
+      assignee: maybe(fc.constantFrom('user', 'staff')),
       name: id,
       toolCallId: maybe(id),
       payload: maybe(fc.jsonValue()),
     },
   }),
+  drawn(['approval.reminder', 'approval.escalated'], { approvalId, assignee: fc.constantFrom('user', 'staff') }),
   drawn(['approval.resolved', 'approval.expired'], { approvalId, decision: fc.constantFrom('approved', 'denied') }),
   drawn(['run.child.started', 'run.child.ended'], { childRunId: id, agentId: id, seq: fc.nat(), status: maybe(id) }),
   drawn(['usage'], { provider: id, model: id, inputTokens: fc.nat() }),

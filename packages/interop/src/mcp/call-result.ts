@@ -50,7 +50,9 @@ function failureText(error: unknown): string {
 }
 
 function unfinishedResult({ runId, status = 'queued', items }: Transcript): CallResult {
-  const approvals = items.filter(isPending).map(({ id, name, title }) => ({ approvalId: id, name, title }))
+  const approvals = items
+    .filter(isPending)
+    .map(({ id, name, title, assignee }) => ({ approvalId: id, name, title, assignee }))
   const names = approvals.map(({ approvalId, name, title }) => `${title ?? name} (${approvalId})`).join(', ')
   const state =
     approvals.length > 0

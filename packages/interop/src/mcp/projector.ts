@@ -57,7 +57,7 @@ export function createCallProjector({ runId, requestId, client, toResult }: Call
   }
 
   const newQuestions = (before: FoldState, event: LogEvent, changes: readonly ItemChange[]): readonly Question[] => {
-    const asked = changes.flatMap(({ before: was, after }) => (was === undefined && isPending(after) ? [after] : []))
+    const asked = changes.flatMap(({ before: was, after }) => (was === undefined && isQuestion(after) ? [after] : []))
     const isPause = event.type === 'run.suspended' && before !== fold && waitsForAnswer(openTranscript(fold))
     const pause = isPause ? [pauseQuestion(transcriptOf(fold))] : []
     return [...asked.map(approvalQuestion), ...pause]
@@ -116,7 +116,7 @@ export function openTranscript(fold: FoldState): Transcript {
 
 /** What the run waits for that the user of the client can answer. */
 export function openQuestions(transcript: Transcript): readonly Question[] {
-  const pending = transcript.items.filter(isPending).map(approvalQuestion)
+  const pending = transcript.items.filter(isQuestion).map(approvalQuestion)
   return waitsForAnswer(transcript) ? [...pending, pauseQuestion(transcript)] : pending
 }
 
@@ -133,8 +133,9 @@ const inputRequired = (runId: string, questions: readonly Question[]): object =>
 export const inputRequestsOf = (questions: readonly Question[]): object =>
   Object.fromEntries(questions.map(({ id, params }) => [id, { method: 'elicitation/create', params }]))
 
-const isPending = (item: ItemChange['after']): item is ApprovalItem =>
-  item?.kind === 'approval' && item.status === 'pending'
+/** An approval that is assigned to staff or to a scope is not for the user of the client. */
+const isQuestion = (item: ItemChange['after']): item is ApprovalItem =>
+  item?.kind === 'approval' && item.status === 'pending' && (item.assignee ?? 'user') === 'user'
 
 /** Describes the text block or tool that begins or ends with the change; `undefined` for any other change. */
 function progressText({ before, after }: ItemChange): string | undefined {

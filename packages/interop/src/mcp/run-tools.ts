@@ -82,8 +82,8 @@ export function createRunTools(
   }
 }
 
-const outlineOf = ({ id, runId, name, title, payload, createdAt }: ApprovalRecord): object => ({
-  ...{ approvalId: id, runId, name, title, createdAt: new Date(createdAt).toISOString() },
+const outlineOf = ({ id, runId, name, title, payload, assignee, createdAt }: ApprovalRecord): object => ({
+  ...{ approvalId: id, runId, name, title, assignee, createdAt: new Date(createdAt).toISOString() },
   payload: payload === undefined ? undefined : fromJsonText(payload),
 })
 

@@ -17,6 +17,7 @@ import { subjectRevocations } from './0016-subject-revocations.ts'
 import { resultFiles } from './0017-result-files.ts'
 import { subjects } from './0018-subjects.ts'
 import { hookDeliveries } from './0019-hook-deliveries.ts'
+import { assignedApprovals } from './0020-assigned-approvals.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -40,4 +41,5 @@ export const MIGRATIONS: readonly Migration[] = [
   resultFiles,
   subjects,
   hookDeliveries,
+  assignedApprovals,
 ]

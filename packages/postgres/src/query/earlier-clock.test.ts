@@ -50,15 +50,16 @@ needsTool('PostgreSQL').describe('a process whose clock is ahead of that of the 
       { type: 'run.insert', run: aRun({ id: 'delayed', startAt: soon(), deadlineAt: soon() }) },
       { type: 'run.insert', run: aRun({ id: 'waits', status: 'suspended' }) },
       { type: 'step.insert', step: aStep({ ...waits, dueAt: soon() }) },
-      { type: 'approval.insert', approval: anApproval({ runId: 'waits', expiresAt: soon() }) },
+      { type: 'approval.insert', approval: anApproval({ runId: 'waits', expiresAt: soon(), remindAt: soon() }) },
     ])
     const due = async (now: EpochMs) => [
       await runTimers.starting({ after: 0 as EpochMs, through: now }, 10),
       await runTimers.pastDeadline(now, 10),
       await steps.due(now, 10),
       await approvals.due(now, 10),
+      await approvals.toRemind(now, 10),
     ]
 
-    expect((await due(ahead())).map((rows) => rows.length)).toEqual([0, 0, 0, 0])
+    expect((await due(ahead())).map((rows) => rows.length)).toEqual([0, 0, 0, 0, 0])
   })
 })

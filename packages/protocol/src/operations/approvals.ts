@@ -7,6 +7,14 @@ import { listOf, PageEntries } from '../resources/list.ts'
 /** What an operation may need to answer an approval that it names. */
 export const DECIDE = ['approvals:resolve:{approvalId}'] as const
 
+/** Why a decision can be refused. */
+export const DECISION_REFUSALS = [
+  'approval-not-found',
+  'approval-not-assigned',
+  'approval-not-editable',
+  'approval-resolved',
+] as const
+
 export const approvalOperations = {
   listApprovals: {
     id: 'approvals.list',
@@ -43,7 +51,7 @@ export const approvalOperations = {
         description: 'The resolved approval; repeating the same decision returns the same response.',
       },
     },
-    errors: ['approval-not-found', 'approval-resolved', 'run-not-active', 'session-not-found', 'thread-not-found'],
+    errors: [...DECISION_REFUSALS, 'run-not-active', 'session-not-found', 'thread-not-found'],
     summary: 'Approve or deny a request for approval.',
   },
 } as const satisfies OperationTable

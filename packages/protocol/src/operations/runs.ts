@@ -16,7 +16,7 @@ import {
   RetryRunRequest,
 } from '../resources/run-requests.ts'
 import { ListedRun, Run } from '../resources/runs.ts'
-import { DECIDE } from './approvals.ts'
+import { DECIDE, DECISION_REFUSALS } from './approvals.ts'
 
 const READ = { anyOf: ['runs:read:{runId}', 'agents:read:{agentId}', 'workflows:read:{workflowId}'] } as const
 /** The scopes that make a run visible. */
@@ -232,8 +232,7 @@ export const runOperations = {
     errors: [
       'run-not-found',
       'run-not-suspended',
-      'approval-not-found',
-      'approval-resolved',
+      ...DECISION_REFUSALS,
       'tool-call-not-found',
       'tool-call-ended',
       'run-not-active',

@@ -27,6 +27,24 @@ export const Approval = documented(
       v.optional(v.string()),
       'Id of the tool call that needs the approval. Absent when no tool call does.',
     ),
+    assignee: member(
+      v.optional(v.string()),
+      'Callers that may decide: `user`, the owner of the run; `staff`, a token whose `approvals:resolve` is not limited to own rows; or a scope that the token must hold. Absent when every token that may resolve approvals may.',
+    ),
+    remindAt: member(
+      v.optional(Timestamp),
+      'When the event `approval.reminder` is due. Absent once it was sent, and without a reminder.',
+    ),
+    escalateTo: member(v.optional(v.string()), 'The assignee from the reminder on. Absent when it stays the same.'),
+    args: member(v.optional(v.unknown()), 'Arguments of the request. Present only when the decision may send others.'),
+    argsSchema: member(
+      v.optional(v.union([v.boolean(), v.record(v.string(), v.unknown())])),
+      'JSON Schema of the arguments that the decision may send; `true` allows any. Absent when it may send none.',
+    ),
+    editedArgs: member(
+      v.optional(v.unknown()),
+      'Arguments that the decision has sent. Absent when it left those of the request.',
+    ),
     status: member(ApprovalStatus, 'Whether the approval is pending, and if not, how it ended.'),
     createdAt: member(Timestamp, 'When the run requested the approval.'),
     expiresAt: member(
@@ -62,6 +80,10 @@ export const ResolveApprovalRequest = documented(
       'Reason for the decision, at most 512 characters.',
     ),
     payload: member(v.optional(v.unknown()), 'Value to pass to the waiting code together with the decision.'),
+    args: member(
+      v.optional(v.unknown()),
+      'Arguments to execute with in place of `args` of the approval; must match its `argsSchema`.',
+    ),
   }),
   'Approves or denies a request for approval.',
   { approved: true, reason: 'the parcel is lost' },

@@ -28,6 +28,10 @@ export const Decision = documented(
     approved: member(v.boolean(), 'Whether to approve the request.'),
     reason: member(v.optional(v.string()), 'Reason for the decision.'),
     payload: member(v.optional(v.unknown()), 'Value to pass to the waiting code together with the decision.'),
+    args: member(
+      v.optional(v.unknown()),
+      'Arguments to execute with in place of `args` of the approval; must match its `argsSchema`.',
+    ),
   }),
   'A decision on one approval, identified by its id or by the tool call that requested it.',
   { id: APPROVAL_ID, approved: true },

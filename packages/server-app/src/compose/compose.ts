@@ -32,6 +32,7 @@ import {
   withReadCache,
 } from '@perdure/core'
 import { convertSchema, createHttpApp, type HttpApp } from '@perdure/http'
+import { checkJson } from '@perdure/mcp'
 import { createAsyncNesting, createIdGenerator, createNodeSealer, type Vitals, yieldTurn } from '@perdure/platform-node'
 import { hasRightClock } from '@perdure/ports'
 import { createEventStreams } from '@perdure/realtime'
@@ -151,6 +152,7 @@ export function compose(parts: Parts) {
     recordContent: config.tracing.recordContent,
     createSessionOnInvoke: config.sessions.createOnInvoke,
     convertSchema,
+    checkJson,
     fireEventTriggers: fireEventTriggers.call,
   })
   settleKeys.bind(engine.settleKeys)

@@ -49,6 +49,7 @@ const agents = [
         await invoke('quick')
         await step('flaky', () => Promise.reject(new Error('no')), { retries: 0 }).catch(ignore)
         await approval('soon', { timeout: 1 })
+        await approval('reminded', { timeout: 200, remindAfter: 1, escalateTo: 'staff' })
         await tool({ name: 'delete', approval: true, execute: () => 1 })
         return 'done'
       },
@@ -258,6 +259,8 @@ describe('a server', () => {
     ['run.started', 'sessionRun'],
     ['approval.requested', 'approvals'],
     ['approval.expired', 'approvals'],
+    ['approval.reminder', 'approvals'],
+    ['approval.escalated', 'approvals'],
     ['session.message', 'session'],
   ])('emits %s on the subject %s', (type, subject) => {
     expect(seen(type).map(carrierOf)).toContain(subject)

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type AgentRegistration, toCallerText } from '@perdure/core'
 import { EVERY_ROW } from '@perdure/ports'
-import type { Duration } from '@perdure/protocol'
+import { ADMIN_SCOPE, type Duration } from '@perdure/protocol'
 import { type ChatPage, openChatPage } from './chat-page.ts'
 import { type ChatRun, chatRuns } from './chat-runs.ts'
 import { type CrashableStorage, type CrashPoint, crashable } from './crash-points.ts'
@@ -211,7 +211,14 @@ export async function openChat<const Agent extends AgentRegistration>(
       const names = [...openCalls().map(({ name }) => name), ...items.map(({ name }) => name)].join(', ')
       throw new Error(`no call of ${tool} waits for an approval; waiting: ${names || 'none'}`)
     }
-    const decision = { approvalId: known.id, approved, reason, by: 'decider', visibility: EVERY_ROW } as const
+    const decision = {
+      approvalId: known.id,
+      approved,
+      reason,
+      by: 'decider',
+      scopes: [ADMIN_SCOPE],
+      visibility: EVERY_ROW,
+    } as const
     await world.composition.engine.resolveApproval(decision)
     await catchUp()
   }

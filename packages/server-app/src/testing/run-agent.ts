@@ -11,7 +11,7 @@ import {
   type WorkflowRegistration,
 } from '@perdure/core'
 import { EVERY_ROW, fromJsonText, type JsonText } from '@perdure/ports'
-import type { Duration, ResultOf, SentTo } from '@perdure/protocol'
+import { ADMIN_SCOPE, type Duration, type ResultOf, type SentTo } from '@perdure/protocol'
 import type { ServerOptions } from '../server-options.ts'
 import { idle, msOf, openWorld, type World } from './world.ts'
 
@@ -132,7 +132,13 @@ async function snapshotOf(world: World, runId: string): Promise<TestRun> {
         throw new Error(`approval ${name} is not pending; pending: ${names || 'none'}`)
       }
       return snapshotAfter(
-        engine.resolveApproval({ ...decision, approvalId: open.id, by: 'decider', visibility: EVERY_ROW }),
+        engine.resolveApproval({
+          ...decision,
+          approvalId: open.id,
+          by: 'decider',
+          scopes: [ADMIN_SCOPE],
+          visibility: EVERY_ROW,
+        }),
       )
     },
     emit: (name, payload) => snapshotAfter(engine.emitEvent({ name, payload })),

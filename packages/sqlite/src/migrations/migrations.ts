@@ -33,6 +33,7 @@ import { subjectRevocations } from './0032-subject-revocations.ts'
 import { resultFiles } from './0033-result-files.ts'
 import { subjects } from './0034-subjects.ts'
 import { hookDeliveries } from './0035-hook-deliveries.ts'
+import { assignedApprovals } from './0036-assigned-approvals.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -72,4 +73,5 @@ export const MIGRATIONS: readonly Migration[] = [
   resultFiles,
   subjects,
   hookDeliveries,
+  assignedApprovals,
 ]

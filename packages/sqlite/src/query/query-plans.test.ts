@@ -5,6 +5,7 @@ import {
   ADOPT_CHILDREN,
   APPROVALS_DUE,
   APPROVALS_OF_RUN,
+  APPROVALS_TO_REMIND,
   approvalListQuery,
   COUNT,
   completedQuery,
@@ -17,6 +18,7 @@ import {
   LEGACY_IDS,
   LIMIT_DESCENDANTS,
   NEXT_APPROVAL_DUE,
+  NEXT_REMINDER,
   PENDING_FIRES,
   PRUNE_FIRES,
   PRUNE_SLOTS,
@@ -113,6 +115,15 @@ describe('a query on expiring approvals', () => {
       const plan = planOf(query)
 
       expect(plan).toMatch(/INDEX approvals_due\b/)
+      expect(plan).not.toContain('TEMP B-TREE')
+    }
+  })
+
+  it('uses the order of the reminder index for the approvals to remind of', () => {
+    for (const query of [APPROVALS_TO_REMIND, NEXT_REMINDER]) {
+      const plan = planOf(query)
+
+      expect(plan).toMatch(/INDEX approvals_to_remind\b/)
       expect(plan).not.toContain('TEMP B-TREE')
     }
   })

@@ -19,6 +19,12 @@ export interface ApprovalRow {
   readonly reason: string | null
   readonly payload: string | null
   readonly decision: string | null
+  readonly assignee: string | null
+  readonly args_schema: string | null
+  readonly args: string | null
+  readonly edited_args: string | null
+  readonly remind_at: number | null
+  readonly escalate_to: string | null
 }
 
 export const APPROVAL_COLUMNS = [
@@ -40,6 +46,12 @@ export const APPROVAL_COLUMNS = [
   'reason',
   'payload',
   'decision',
+  'assignee',
+  'args_schema',
+  'args',
+  'edited_args',
+  'remind_at',
+  'escalate_to',
 ] as const
 
 export const toApprovalRow = (approval: ApprovalRecord): ApprovalRow => ({
@@ -61,6 +73,7 @@ export const toApprovalRow = (approval: ApprovalRecord): ApprovalRow => ({
   reason: approval.reason ?? null,
   payload: approval.payload ?? null,
   decision: approval.decision ?? null,
+  ...toAssignmentColumns(approval),
 })
 
 export const toApproval = (row: ApprovalRow): ApprovalRecord => ({
@@ -82,4 +95,25 @@ export const toApproval = (row: ApprovalRow): ApprovalRecord => ({
   by: row.by ?? undefined,
   reason: row.reason ?? undefined,
   decision: (row.decision ?? undefined) as JsonText | undefined,
+  ...toAssignment(row),
+})
+
+type Assignment = Pick<ApprovalRecord, 'assignee' | 'argsSchema' | 'args' | 'editedArgs' | 'remindAt' | 'escalateTo'>
+
+const toAssignmentColumns = (approval: Assignment) => ({
+  assignee: approval.assignee ?? null,
+  args_schema: approval.argsSchema ?? null,
+  args: approval.args ?? null,
+  edited_args: approval.editedArgs ?? null,
+  remind_at: approval.remindAt ?? null,
+  escalate_to: approval.escalateTo ?? null,
+})
+
+const toAssignment = (row: ApprovalRow): Assignment => ({
+  assignee: row.assignee ?? undefined,
+  argsSchema: (row.args_schema ?? undefined) as JsonText | undefined,
+  args: (row.args ?? undefined) as JsonText | undefined,
+  editedArgs: (row.edited_args ?? undefined) as JsonText | undefined,
+  remindAt: (row.remind_at ?? undefined) as EpochMs | undefined,
+  escalateTo: row.escalate_to ?? undefined,
 })

@@ -44,6 +44,14 @@ export function* nextApprovalDueAt(db: Db): Program<EpochMs | undefined> {
   return (yield* db.get(NEXT_APPROVAL_DUE, {}))?.expires_at as EpochMs | undefined
 }
 
+export function* approvalsToRemind(db: Db, until: { now: EpochMs; limit: number }): Program<readonly ApprovalRecord[]> {
+  return (yield* db.all(APPROVALS_TO_REMIND, until)).map(toApproval)
+}
+
+export function* nextReminderAt(db: Db): Program<EpochMs | undefined> {
+  return (yield* db.get(NEXT_REMINDER, {}))?.remind_at as EpochMs | undefined
+}
+
 export function* findAnyApproval(db: Db, id: string): Program<ApprovalRecord | undefined> {
   return yield* findApproval(db, { id, visibility: EVERY_ROW })
 }
@@ -98,7 +106,13 @@ export function approvalListQuery({ filter, page, visibility }: ApprovalListRequ
       .orderBy('created_at', page.order)
       .orderBy('id', page.order)
       .limit(param('limit'))
-    return dialect.bounded(query as Expression<ApprovalRow>, ['payload', 'decision'])
+    return dialect.bounded(query as Expression<ApprovalRow>, [
+      'payload',
+      'decision',
+      'args',
+      'edited_args',
+      'args_schema',
+    ])
   })
 }
 
@@ -124,5 +138,28 @@ export const NEXT_APPROVAL_DUE = compile<object, { expires_at: number | null }>(
     .select('expires_at')
     .where(expiresAlone)
     .orderBy('expires_at')
+    .limit((eb) => eb.lit(1)),
+)
+
+/** Must contain literals, so that the partial index applies. */
+const awaitsReminder = sql<SqlBool>`status = 'pending' and remind_at is not null`
+
+export const APPROVALS_TO_REMIND = compile<{ now: number; limit: number }, ApprovalRow>((param, { earlierClock }) =>
+  from
+    .selectFrom('approvals')
+    .selectAll()
+    .where(awaitsReminder)
+    .where('remind_at', '<=', earlierClock(param('now')))
+    .orderBy('remind_at')
+    .orderBy('key')
+    .limit(param('limit')),
+)
+
+export const NEXT_REMINDER = compile<object, { remind_at: number | null }>(() =>
+  from
+    .selectFrom('approvals')
+    .select('remind_at')
+    .where(awaitsReminder)
+    .orderBy('remind_at')
     .limit((eb) => eb.lit(1)),
 )

@@ -6,13 +6,19 @@ import type { WriteAppliers } from '../transaction.ts'
 import { APPROVAL_COLUMNS, type ApprovalRow, toApprovalRow } from './approval-row.ts'
 import { findAnyApproval } from './approval-store.ts'
 
-export const approvalWrites: WriteAppliers<'approval.insert' | 'approval.resolve' | 'approval.fence'> = {
+export const approvalWrites: WriteAppliers<
+  'approval.insert' | 'approval.resolve' | 'approval.remind' | 'approval.fence'
+> = {
   *'approval.insert'({ db }, { type, approval }) {
     const changes = yield* db.run(insertApproval, toApprovalRow(approval))
     return changes === 1 ? 1 : { type, current: yield* findAnyApproval(db, approval.id) }
   },
   *'approval.resolve'({ db }, { type, id, resolution }) {
     const changes = yield* db.run(resolveApproval, { id, ...toResolvedColumns(resolution) })
+    return changes === 1 ? 1 : { type, current: yield* findAnyApproval(db, id) }
+  },
+  *'approval.remind'({ db }, { type, id, assignee }) {
+    const changes = yield* db.run(remindApproval, { id, assignee: assignee ?? null })
     return changes === 1 ? 1 : { type, current: yield* findAnyApproval(db, id) }
   },
   *'approval.fence'({ db }, { type, ids }) {
@@ -24,7 +30,7 @@ export const approvalWrites: WriteAppliers<'approval.insert' | 'approval.resolve
   },
 }
 
-const RESOLVED = ['status', 'resolved_at', 'by', 'reason', 'decision'] as const
+const RESOLVED = ['status', 'resolved_at', 'by', 'reason', 'decision', 'edited_args'] as const
 
 /** `null` leaves the column unchanged. */
 type ResolvedColumns = Pick<ApprovalRow, (typeof RESOLVED)[number]>
@@ -53,10 +59,21 @@ const resolveApproval = compile<ResolvedColumns & { id: string }, unknown>((para
     .where('status', '=', 'pending'),
 )
 
+/** Without an assignee, the column stays unchanged. */
+const remindApproval = compile<{ id: string; assignee: string | null }, unknown>((param) =>
+  from
+    .updateTable('approvals')
+    .set({ remind_at: null, assignee: sql`coalesce(${param('assignee')}, assignee)` })
+    .where('id', '=', param('id'))
+    .where('status', '=', 'pending')
+    .where('remind_at', 'is not', null),
+)
+
 const toResolvedColumns = (resolution: ApprovalResolution): ResolvedColumns => ({
   status: resolution.status,
   resolved_at: resolution.resolvedAt,
   by: resolution.by ?? null,
   reason: resolution.reason ?? null,
   decision: resolution.decision ?? null,
+  edited_args: resolution.editedArgs ?? null,
 })

@@ -11,6 +11,7 @@ import { expect } from 'vitest'
 import { anApproval, aRun, aSession } from '../builders.ts'
 import { approvalExpiryCases } from './approval-expiry.contract.ts'
 import { approvalListCases } from './approval-list.contract.ts'
+import { approvalReminderCases } from './approval-reminder.contract.ts'
 import { commit, insertApprovals, insertRuns, refused } from './commits.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
 import { at, eachAlone, type Optionals } from './optional-fields.ts'
@@ -26,6 +27,12 @@ const OPTIONALS: Optionals<ApprovalRecord> = {
   by: 'bob',
   reason: 'too "early"\n',
   decision: toJsonText(null),
+  assignee: 'workflows:resume:payments',
+  argsSchema: toJsonText(true),
+  args: toJsonText({ amount: 60 }),
+  editedArgs: toJsonText({ amount: 40 }),
+  remindAt: at(30_000),
+  escalateTo: 'staff',
 }
 
 const APPROVED: ApprovalResolution = {
@@ -34,6 +41,7 @@ const APPROVED: ApprovalResolution = {
   by: 'carol',
   reason: 'looks good',
   decision: toJsonText({ amount: 5 }),
+  editedArgs: toJsonText({ amount: 5 }),
 }
 
 const STATUSES: readonly ApprovalStatus[] = ['pending', 'approved', 'denied', 'expired']
@@ -101,7 +109,7 @@ const resolveCases: readonly ContractCase[] = [
   {
     title: 'resolves a pending approval with every field of the resolution and changes nothing else',
     async run(storage) {
-      const { resolvedAt: _, by: _by, reason: _reason, decision: _decision, ...asked } = OPTIONALS
+      const { resolvedAt: _, by: _by, reason: _reason, decision: _decision, editedArgs: _edited, ...asked } = OPTIONALS
       const approval = anApproval(asked)
       const neighbour = anApproval({ id: 'neighbour' })
       await open(storage, approval, neighbour)
@@ -225,6 +233,7 @@ export const approvalStoreCases: readonly ContractCase[] = [
   ...fenceCases,
   ...approvalListCases,
   ...approvalExpiryCases,
+  ...approvalReminderCases,
 ]
 
 /** Requirements for every `ApprovalStore` and for writes of approvals. */

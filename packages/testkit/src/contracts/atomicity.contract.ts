@@ -18,7 +18,7 @@ import { FILE_CHANGES, FILE_CONFLICTS, fileSnapshot, seedFiles } from './file-at
 import { LANE_CHANGES, LANE_CONFLICTS, laneSnapshot, seedLanes } from './lane-atomicity.ts'
 import { MEMORY_CHANGES, MEMORY_CONFLICTS, memorySnapshot, seedMemory } from './memory-atomicity.ts'
 import { at } from './optional-fields.ts'
-import { APPROVAL, BUSY, ENDED, FLOW, RUN, STEP } from './run-atomicity.ts'
+import { APPROVAL, BUSY, DENIAL, ENDED, FLOW, RUN, STEP } from './run-atomicity.ts'
 import { ASKED_RUN, SESSION, SESSION_CHANGES, SESSION_CONFLICTS } from './session-atomicity.ts'
 import { seedTokens, TOKEN_CHANGES, TOKEN_CONFLICTS, tokenSnapshot } from './token-atomicity.ts'
 import { seedTriggers, TRIGGER_CHANGES, TRIGGER_CONFLICTS, triggerSnapshot } from './trigger-atomicity.ts'
@@ -70,7 +70,7 @@ async function seed(storage: Storage): Promise<void> {
     { type: 'step.insert', step: STEP },
     { type: 'step.insert', step: aStep({ runId: FLOW.id }) },
     { type: 'approval.insert', approval: APPROVAL },
-    { type: 'approval.insert', approval: anApproval({ id: 'apr-flow', runId: FLOW.id }) },
+    { type: 'approval.insert', approval: anApproval({ id: 'apr-flow', runId: FLOW.id, remindAt: at(5) }) },
     { type: 'emission.insert', part: anEmissionPart() },
     { type: 'emission.insert', part: anEmissionPart({ id: 'emi-taken' }) },
     { type: 'idempotency.reserve', record: EXECUTING, now: at(0) },
@@ -139,6 +139,7 @@ const CHANGES: {
     id: APPROVAL.id,
     resolution: { status: 'approved', resolvedAt: at(1), by: 'bob' },
   },
+  'approval.remind': { type: 'approval.remind', id: 'apr-flow', assignee: 'staff' },
   'emission.insert': { type: 'emission.insert', part: anEmissionPart({ id: 'emi-2' }) },
   'emission.finish': { type: 'emission.finish', id: anEmissionPart().id },
   'event.append': {
@@ -190,9 +191,8 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
   'step.change': { type: 'step.change', runId: RUN.id, seq: STEP.seq, from: 'started', change: { status: 'failed' } },
   'step.fence': { type: 'step.fence', runId: RUN.id, seqs: [STEP.seq, 99] },
   'approval.insert': { type: 'approval.insert', approval: anApproval({ id: APPROVAL.id }) },
-  'approval.resolve': {
-    ...{ type: 'approval.resolve', id: 'apr-unknown', resolution: { status: 'denied', resolvedAt: at(1) } },
-  },
+  'approval.resolve': { type: 'approval.resolve', id: 'apr-unknown', resolution: DENIAL },
+  'approval.remind': { type: 'approval.remind', id: APPROVAL.id },
   'approval.fence': { type: 'approval.fence', ids: [APPROVAL.id, 'apr-unknown'] },
   'emission.insert': { type: 'emission.insert', part: anEmissionPart({ id: 'emi-taken' }) },
   'emission.finish': { type: 'emission.finish', id: 'emi-unknown' },

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { failureOf } from '../api/failure.ts'
 import type { Approval } from '../api/resources.ts'
+import { isAssignedTo } from '../api/scopes.ts'
 import { mayChange, useApp } from '../app-context.ts'
 import { DiffTable } from '../diff/diff-table.tsx'
 import { Facts, shortId } from '../parts/basics.tsx'
@@ -21,29 +22,17 @@ export interface ApprovalCardProps {
 /** A request that waits, with the buttons to decide it. The keys `a` and `d` do the same. */
 export function ApprovalCard({ approval, last, onDecided, isInPlace = false }: ApprovalCardProps) {
   const app = useApp()
-  const { client, notify } = app
   const [reason, setReason] = useState('')
-  const [isBusy, setBusy] = useState(false)
+  const [args, setArgs] = useState(() => jsonOf(approval.args))
   const [isShown, setShown] = useState(isFlat(approval.payload) || !isLong(approval.payload))
-  const decide = async (approved: boolean) => {
-    if (isBusy || (approved && !isShown)) return
-    setBusy(true)
-    try {
-      await client.approvals.resolve(approval.id, { approved, ...(reason === '' ? {} : { reason }) })
-      notify(approved ? `Approved ${approval.name}` : `Denied ${approval.name}`)
-    } catch (error) {
-      const { code, message } = failureOf(error)
-      notify(code === 'approval-resolved' ? 'Someone else has already made a different decision' : message, 'failed')
-    }
-    setBusy(false)
-    onDecided()
-  }
+  const { decide, isBusy } = useDecision(approval, { reason, args, isShown, onDecided })
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey) return
+    if (isWriting(event.target) || event.ctrlKey || event.metaKey || event.altKey) return
     if (event.key === 'a') void decide(true)
     if (event.key === 'd') void decide(false)
   }
-  const canDecide = mayChange(app, 'approvals:resolve')
+  const isAssigned = isAssignedTo(app.session.scopes, approval.assignee)
+  const canDecide = isAssigned && mayChange(app, 'approvals:resolve')
   return (
     <article
       class="card approval"
@@ -53,45 +42,136 @@ export function ApprovalCard({ approval, last, onDecided, isInPlace = false }: A
       onKeyDown={canDecide ? onKeyDown : undefined}
     >
       <h2>{approval.title ?? approval.name}</h2>
-      <Facts
-        rows={[
-          ['Asked by', !isInPlace && (approval.agentId ?? approval.workflowId)],
-          ['Run', !isInPlace && <a href={hrefOf(['runs', approval.runId])}>{shortId(approval.runId)}</a>],
-          ['Name', approval.name],
-          ['Waiting since', <Ago at={approval.createdAt} />],
-          ['Expires', approval.expiresAt === undefined ? undefined : <Ago at={approval.expiresAt} />],
-        ]}
-      />
+      <ApprovalFacts approval={approval} isInPlace={isInPlace} />
       <Arguments payload={approval.payload} onWhole={() => setShown(true)} />
       {last === undefined || approval.payload === undefined ? null : <Comparison approval={approval} last={last} />}
+      {canDecide && approval.argsSchema !== undefined ? <EditArguments args={args} onEdit={setArgs} /> : null}
       {canDecide && !isShown ? <p class="note warn">Show all of the request before you approve it.</p> : null}
       {canDecide ? (
-        <div class="decide">
-          <input
-            type="text"
-            aria-label="Reason"
-            placeholder="Reason (optional)"
-            maxLength={512}
-            value={reason}
-            onInput={({ currentTarget }) => setReason(currentTarget.value)}
-          />
-          <button type="button" class="primary" disabled={isBusy || !isShown} onClick={() => void decide(true)}>
-            Approve{' '}
-            <span class="key" aria-hidden="true">
-              a
-            </span>
-          </button>
-          <button type="button" class="danger" disabled={isBusy} onClick={() => void decide(false)}>
-            Deny{' '}
-            <span class="key" aria-hidden="true">
-              d
-            </span>
-          </button>
-        </div>
+        <Buttons reason={reason} onReason={setReason} decide={decide} {...{ isBusy, isShown }} />
       ) : (
-        <p class="quiet">This session may read approvals but not decide them.</p>
+        <p class="quiet">
+          {isAssigned
+            ? 'This session may read approvals but not decide them.'
+            : `Waiting for a colleague: only ${approval.assignee} may decide.`}
+        </p>
       )}
     </article>
+  )
+}
+
+const isWriting = (target: EventTarget | null): boolean =>
+  target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement
+
+const jsonOf = (value: unknown): string => (value === undefined ? '' : JSON.stringify(value, null, 2))
+
+interface Deciding extends Pick<ApprovalCardProps, 'onDecided'> {
+  readonly reason: string
+  /** The arguments as JSON, which the person may have changed. */
+  readonly args: string
+  readonly isShown: boolean
+}
+
+function useDecision(approval: Approval, { reason, args, isShown, onDecided }: Deciding) {
+  const { client, notify } = useApp()
+  const [isBusy, setBusy] = useState(false)
+  const decide = async (approved: boolean) => {
+    if (isBusy || (approved && !isShown)) return
+    const decision = decisionOf(approval, { approved, reason, args })
+    if (decision === undefined) return notify('The changed arguments are not JSON', 'failed')
+    setBusy(true)
+    try {
+      await client.approvals.resolve(approval.id, decision)
+      notify(approved ? `Approved ${approval.name}` : `Denied ${approval.name}`)
+    } catch (error) {
+      const { code, message } = failureOf(error)
+      notify(code === 'approval-resolved' ? 'Someone else has already made a different decision' : message, 'failed')
+    }
+    setBusy(false)
+    onDecided()
+  }
+  return { decide, isBusy }
+}
+
+interface Written extends Pick<Deciding, 'reason' | 'args'> {
+  readonly approved: boolean
+}
+
+/** `undefined` if the arguments were changed to a text that is not JSON. */
+function decisionOf(approval: Approval, { approved, reason, args }: Written) {
+  const decision = { approved, ...(reason === '' ? {} : { reason }) }
+  if (!approved || args === jsonOf(approval.args)) return decision
+  try {
+    return { ...decision, args: JSON.parse(args) as unknown }
+  } catch {
+    return undefined
+  }
+}
+
+function ApprovalFacts({ approval, isInPlace }: Required<Pick<ApprovalCardProps, 'approval' | 'isInPlace'>>) {
+  return (
+    <Facts
+      rows={[
+        ['Asked by', !isInPlace && (approval.agentId ?? approval.workflowId)],
+        ['Run', !isInPlace && <a href={hrefOf(['runs', approval.runId])}>{shortId(approval.runId)}</a>],
+        ['Name', approval.name],
+        ['Assigned to', approval.assignee],
+        ['Waiting since', <Ago at={approval.createdAt} />],
+        ['Reminder', approval.remindAt === undefined ? undefined : <Ago at={approval.remindAt} />],
+        ['Then assigned to', approval.remindAt === undefined ? undefined : approval.escalateTo],
+        ['Expires', approval.expiresAt === undefined ? undefined : <Ago at={approval.expiresAt} />],
+      ]}
+    />
+  )
+}
+
+/** The arguments as JSON. What is approved is what this field holds. */
+function EditArguments({ args, onEdit }: { readonly args: string; readonly onEdit: (args: string) => void }) {
+  return (
+    <details>
+      <summary>Change the arguments</summary>
+      <textarea
+        aria-label="Arguments"
+        rows={Math.min(12, args.split('\n').length + 1)}
+        value={args}
+        onInput={({ currentTarget }) => onEdit(currentTarget.value)}
+      />
+    </details>
+  )
+}
+
+interface ButtonsProps {
+  readonly reason: string
+  readonly onReason: (reason: string) => void
+  readonly decide: (approved: boolean) => Promise<unknown>
+  readonly isBusy: boolean
+  readonly isShown: boolean
+}
+
+function Buttons({ reason, onReason, decide, isBusy, isShown }: ButtonsProps) {
+  return (
+    <div class="decide">
+      <input
+        type="text"
+        aria-label="Reason"
+        placeholder="Reason (optional)"
+        maxLength={512}
+        value={reason}
+        onInput={({ currentTarget }) => onReason(currentTarget.value)}
+      />
+      <button type="button" class="primary" disabled={isBusy || !isShown} onClick={() => void decide(true)}>
+        Approve{' '}
+        <span class="key" aria-hidden="true">
+          a
+        </span>
+      </button>
+      <button type="button" class="danger" disabled={isBusy} onClick={() => void decide(false)}>
+        Deny{' '}
+        <span class="key" aria-hidden="true">
+          d
+        </span>
+      </button>
+    </div>
   )
 }
 

@@ -1,6 +1,6 @@
 import type { OperationTable } from '../../operation.ts'
 import { RUN_REFUSALS } from '../../operations/agents.ts'
-import { DECIDE } from '../../operations/approvals.ts'
+import { DECIDE, DECISION_REFUSALS } from '../../operations/approvals.ts'
 import { RUN_SIGHT } from '../../operations/runs.ts'
 import type { Protocol } from '../protocol.ts'
 import * as schemas from './schemas.ts'
@@ -30,8 +30,7 @@ const operations = {
       'run-not-found',
       'run-not-suspended',
       'run-not-active',
-      'approval-not-found',
-      'approval-resolved',
+      ...DECISION_REFUSALS,
       'overloaded',
     ],
     summary: 'Run an agent for an AG-UI client, or answer the interrupts of its run.',

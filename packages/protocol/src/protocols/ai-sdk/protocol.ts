@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { errorLine } from '../../error-line.ts'
 import type { OperationTable } from '../../operation.ts'
 import { RUN_REFUSALS } from '../../operations/agents.ts'
-import { DECIDE } from '../../operations/approvals.ts'
+import { DECIDE, DECISION_REFUSALS } from '../../operations/approvals.ts'
 import { RUN_SIGHT } from '../../operations/runs.ts'
 import { listOf, PageEntries } from '../../resources/list.ts'
 import { QueuedMessage } from '../../resources/queued-messages.ts'
@@ -37,8 +37,7 @@ const operations = {
       'run-not-found',
       'run-not-suspended',
       'run-not-active',
-      'approval-not-found',
-      'approval-resolved',
+      ...DECISION_REFUSALS,
       'overloaded',
     ],
     summary: 'Send the messages of an AI SDK chat, and stream the answer.',

@@ -25,6 +25,7 @@ const SEND = {
 } as const
 
 const SEND_ERRORS = [
+  'approval-not-assigned',
   // Of a tool call, which takes its key also from a member of the message.
   ...['idempotency-key-invalid', 'idempotency-key-required'],
   ...['run-not-found', 'queue-full', 'quota-exceeded', 'overloaded', 'server-draining', 'storage-full'],

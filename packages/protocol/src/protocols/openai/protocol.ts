@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorSpec } from '../../errors.ts'
 import type { OperationTable } from '../../operation.ts'
 import { RUN_REFUSALS } from '../../operations/agents.ts'
-import { DECIDE } from '../../operations/approvals.ts'
+import { DECIDE, DECISION_REFUSALS } from '../../operations/approvals.ts'
 import { RUN_SIGHT } from '../../operations/runs.ts'
 import type { Protocol } from '../protocol.ts'
 import * as schemas from './schemas.ts'
@@ -37,8 +37,7 @@ const START_ERRORS = [
   'run-not-found',
   'run-not-suspended',
   'run-not-active',
-  'approval-not-found',
-  'approval-resolved',
+  ...DECISION_REFUSALS,
   'tool-call-not-found',
   'tool-call-ended',
   'overloaded',

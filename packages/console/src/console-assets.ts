@@ -53,9 +53,12 @@ export interface DocsPage {
 /** Reads the page. @throws Error if the package is not built */
 export function docsPage(): DocsPage {
   const html = readFileSync(new URL(DOCS, FOLDER), 'utf8')
-  const sourceOf = (tag: string): string => {
-    const [, content = ''] = new RegExp(`<${tag}[^>]*>(.*?)</${tag}>`, 's').exec(html) ?? []
+  const sourceOf = (pattern: RegExp): string => {
+    const [, content = ''] = pattern.exec(html) ?? []
     return `'sha256-${createHash('sha256').update(content).digest('base64')}'`
   }
-  return { html, styleSource: sourceOf('style'), scriptSource: sourceOf('script') }
+  return { html, styleSource: sourceOf(STYLE), scriptSource: sourceOf(SCRIPT) }
 }
+
+const STYLE = /<style>(.*?)<\/style>/s
+const SCRIPT = /<script type="module">(.*?)<\/script>/s

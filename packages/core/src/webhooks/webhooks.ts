@@ -12,6 +12,9 @@ import { createSendDelivery, type SendDeliveryDeps } from './send-delivery.ts'
 import { createWebhookDaemon, type WebhookDaemonDeps } from './webhook-daemon.ts'
 import { createLostRights, type WebhookRightsDeps } from './webhook-rights.ts'
 
+export type { ManageDeliveries } from './manage-deliveries.ts'
+export type { ManageWebhooks } from './manage-webhooks.ts'
+
 export type WebhooksDeps = Omit<ManageWebhooksDeps & ManageDeliveriesDeps, 'wake'> &
   QueueDeliveriesDeps &
   Omit<SendDeliveryDeps, 'lostRights'> &

@@ -130,10 +130,8 @@ export function compose(parts: Parts) {
     ...{ blobs: adapters.blobs, remoteFiles: adapters.remoteFiles, mcp: adapters.mcp },
     mcpServers: parts.mcpServers,
     boundServers: storage.mcpServers,
-    skills: adapters.skills,
-    registeredSkills: parts.registeredSkills,
-    embedder: parts.embedder,
-    phases: parts.consolidator,
+    ...{ skills: adapters.skills, registeredSkills: parts.registeredSkills },
+    ...{ embedder: parts.embedder, phases: parts.consolidator },
   })
   const fireEventTriggers = createLateBound<FireEventTriggers>('fireEventTriggers')
   const engine = createEngine({
@@ -151,8 +149,7 @@ export function compose(parts: Parts) {
     onDivergence: config.workflows.onDivergence,
     recordContent: config.tracing.recordContent,
     createSessionOnInvoke: config.sessions.createOnInvoke,
-    convertSchema,
-    checkJson,
+    ...{ convertSchema, checkJson },
     fireEventTriggers: fireEventTriggers.call,
   })
   settleKeys.bind(engine.settleKeys)

@@ -53,12 +53,11 @@ export interface DocsPage {
 /** Reads the page. @throws Error if the package is not built */
 export function docsPage(): DocsPage {
   const html = readFileSync(new URL(DOCS, FOLDER), 'utf8')
-  const sourceOf = (pattern: RegExp): string => {
-    const [, content = ''] = pattern.exec(html) ?? []
+  const sourceOf = (open: string, close: string): string => {
+    const start = html.indexOf(open) + open.length
+    const content = html.slice(start, html.indexOf(close, start))
     return `'sha256-${createHash('sha256').update(content).digest('base64')}'`
   }
-  return { html, styleSource: sourceOf(STYLE), scriptSource: sourceOf(SCRIPT) }
+  const styleSource = sourceOf('<style>', '</style>')
+  return { html, styleSource, scriptSource: sourceOf('<script type="module">', '</script>') }
 }
-
-const STYLE = /<style>(.*?)<\/style>/s
-const SCRIPT = /<script type="module">(.*?)<\/script>/s

@@ -3,7 +3,7 @@ import { DURATION_FORMS, type Duration, toMilliseconds } from '@perdure/protocol
 import { auditWrite } from '../audit/audit-write.ts'
 import { type CallerFacts, callerProblem, toCallerText } from './caller.ts'
 import { type NewTokenDeps, newToken } from './new-token.ts'
-import { HOST_SUBJECT_PREFIX } from './principal.ts'
+import { HOST_SUBJECT_PREFIX, isSubjectName, SUBJECT_NAME_RULE } from './principal.ts'
 
 /** A token for a user of the program that embeds the server. */
 export interface TokenForUser extends CallerFacts {
@@ -32,6 +32,7 @@ const MAX_LIFETIME_MS = 86_400_000
 /** Issues tokens that can be revoked by their subject, as those that the API creates. */
 export function createIssueToken(deps: IssueTokenDeps): IssueToken {
   return async ({ subject, scopes, expiresIn, ...facts }) => {
+    const owner = hostSubject(subject)
     const lifetimeMs = toMilliseconds(expiresIn) ?? 0
     if (lifetimeMs < 1 || lifetimeMs > MAX_LIFETIME_MS) {
       throw perdureError('validation-failed', {
@@ -45,7 +46,6 @@ export function createIssueToken(deps: IssueTokenDeps): IssueToken {
     }
     const caller = toCallerText(facts)
     const expiresAt = plusMs(deps.clock.now(), lifetimeMs)
-    const owner = `${HOST_SUBJECT_PREFIX}${subject}`
     const minted = newToken(deps, { name: 'user', subject: owner, scopes, expiresAt, caller }, { createdBy: 'host' })
     const { record } = minted
     const outcome = await deps.unitOfWork.commit([
@@ -55,4 +55,14 @@ export function createIssueToken(deps: IssueTokenDeps): IssueToken {
     if (!outcome.committed) throw perdureError('internal-error', { message: 'the generated token id already exists' })
     return { token: minted.token, expiresAt: new Date(expiresAt).toISOString() }
   }
+}
+
+/** A program without types can pass a user that it does not have. @throws PerdureError `validation-failed` */
+function hostSubject(name: string): string {
+  const isName = typeof name === 'string' && name !== '' && isSubjectName(`${HOST_SUBJECT_PREFIX}${name}`)
+  if (isName) return `${HOST_SUBJECT_PREFIX}${name}`
+  throw perdureError('validation-failed', {
+    message: `subject ${SUBJECT_NAME_RULE}`,
+    hint: 'pass the name of the signed-in user',
+  })
 }

@@ -89,6 +89,7 @@ describe('issueToken', () => {
     [{ expiresIn: '2d' as const }, 'expiresIn must be'],
     [{ expiresIn: 0 }, 'expiresIn must be'],
     [{ subject: 'a b' }, 'subject must have'],
+    ...[undefined, null, '', 5].map((subject) => [{ subject: subject as string }, 'subject must have'] as const),
     [{ scopes: ['agents:fly'] }, 'unknown scope agents:fly'],
   ])('refuses %j with a message that names the member', async (over, message) => {
     const server = await startedServer(TOKENS)

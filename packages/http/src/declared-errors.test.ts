@@ -18,7 +18,12 @@ function refusedRecall(code: ErrorCode): HttpAppDeps['recall'] {
   const fromMemory = () => {
     throw perdureError(code)
   }
-  return Object.assign(refuse(code), { fromCache: fromMemory, beforeCommit: fromMemory, afterRefusal: refuse(code) })
+  return Object.assign(refuse(code), {
+    fromCache: fromMemory,
+    beforeCommit: fromMemory,
+    afterRefusal: refuse(code),
+    runOf: refuse(code),
+  })
 }
 const authenticateAs = (...scopes: string[]) => ({ authenticate: async () => ({ subject: 'alice', scopes }) })
 const key = (value: string) => ({ 'Idempotency-Key': value })

@@ -14,7 +14,7 @@ import type { Principal } from '../auth/principal.ts'
 import { clientToolEnd } from '../durable/client-tool-result.ts'
 import { type CommitOnceDeps, reservation } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
-import { replayAnswer } from '../idempotency/recall.ts'
+import { replayReserved } from '../idempotency/recall.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import { findRunToChange, type RunToChange } from '../runs/find-run-to-change.ts'
@@ -185,6 +185,6 @@ async function resumeWithPayload(
     : requeueParked(deps, run, writes))
   if (outcome === 'resolved' || (outcome !== 'over' && outcome.committed)) return undefined
   const isKnown = outcome !== 'over' && !outcome.committed && outcome.conflict.type === 'idempotency.reserve'
-  if (isKnown && key !== undefined) return replayAnswer(outcome.conflict.current, key, deps)
+  if (isKnown && key !== undefined) return replayReserved(outcome.conflict.current, key, deps)
   throw perdureError('run-not-suspended', { message: 'another request has already resumed the run' })
 }

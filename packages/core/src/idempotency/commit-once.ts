@@ -13,7 +13,7 @@ import { CONFLICT, retryConflicts } from '../concurrency/retry-conflicts.ts'
 import { storedFingerprint } from './first-use.ts'
 import type { KeyedRequest } from './keyed-request.ts'
 import type { AnswerCache } from './read-cache.ts'
-import { replayAnswer } from './recall.ts'
+import { replayReserved } from './recall.ts'
 import type { Reply } from './reply.ts'
 
 export interface CommitOnceDeps {
@@ -82,8 +82,7 @@ export function commitOnce<D extends Decision>(
     if (request === undefined || conflict.type !== 'idempotency.reserve') return CONFLICT
     const { current } = conflict
     remember?.(current)
-    const identity = current.id === request.claim?.id ? request.claim : request
-    return { kind: 'replayed', reply: replayAnswer(current, identity, deps) }
+    return { kind: 'replayed', reply: replayReserved(current, request, deps) }
   })
 }
 
@@ -109,11 +108,12 @@ async function tryCommit(
  */
 const PATIENCE_MARGIN_MS = 5_000
 
-/** The writes that reserve the key and the claim of a request. Put them first, so that their conflicts are reported before any other. */
+/** The writes that reserve the key and the claims of a request. Put them first, so that their conflicts are reported before any other. */
 export function reservation(deps: CommitOnceDeps, request: KeyedRequest | undefined, decision: Decision): Write[] {
   if (request === undefined) return []
-  const own = reserve(deps, request, decision)
-  return request.claim === undefined ? [own] : [own, reserve(deps, request.claim, decision)]
+  const { claim, includes = [] } = request
+  const identities = [request, ...(claim === undefined ? [] : [claim]), ...includes]
+  return identities.map((identity) => reserve(deps, identity, decision))
 }
 
 function reserve(deps: CommitOnceDeps, request: KeyedRequest, decision: Decision): Write {

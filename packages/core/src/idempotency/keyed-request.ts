@@ -16,10 +16,14 @@ export interface KeyedRequest {
    * What else identifies the request, whatever its key is. Of the requests that share it, only the first takes effect; another
    * one gets its answer.
    */
-  readonly claim?: Pick<KeyedRequest, 'id' | 'fingerprint' | 'visibility'> | undefined
+  readonly claim?: RequestClaim | undefined
+  /** Identities of what else the request takes along. The request is refused if an earlier one has taken one of them. */
+  readonly includes?: readonly RequestClaim[] | undefined
   /** Set when a repeated request reads its answer again: only the effect of the first request is stored. */
   readonly rereads?: true | undefined
 }
+
+export type RequestClaim = Pick<KeyedRequest, 'id' | 'fingerprint' | 'visibility'>
 
 /** Identifies the caller that received an answer with a secret. */
 export interface Credential {

@@ -38,6 +38,12 @@ export interface RecallDeps extends ReplayAnswerDeps {
  */
 export interface Recall {
   (request: KeyedRequest): Promise<Reply | undefined>
+  /**
+   * The run for which an earlier request has used the key, even while that request is executing.
+   *
+   * @throws PerdureError `idempotency-conflict` as `Recall`
+   */
+  runOf(request: KeyedRequest): Promise<string | undefined>
   /** Like `Recall`, but only from memory, without a storage read. */
   fromCache(request: KeyedRequest): Reply | undefined
   /**
@@ -70,6 +76,11 @@ export function createRecall(deps: RecallDeps): Recall {
     const isSettled = openRunId !== undefined && (await settleKeys?.(openRunId)) === true
     return answer(isSettled ? await find(request) : record, request)
   }
+  const runOf = async (request: KeyedRequest) => {
+    const record = await find(request)
+    if (record !== undefined) refuseOther(record, request)
+    return record?.runId
+  }
   const fromCache = (request: KeyedRequest) => answer(idempotency.fromCache?.(request.id, clock.now()), request)
   const beforeCommit = (request: KeyedRequest) =>
     idempotency.expectsRepeats?.() === true ? recall(request).catch(passBusyStorage) : fromCache(request)
@@ -78,15 +89,41 @@ export function createRecall(deps: RecallDeps): Recall {
     if (reply === undefined) throw refusal
     return reply
   }
-  return Object.assign(recall, { fromCache, beforeCommit, afterRefusal })
+  return Object.assign(recall, { runOf, fromCache, beforeCommit, afterRefusal })
 }
 
 function passBusyStorage(error: unknown): undefined {
   if (!isStorageBusy(error)) throw error
 }
 
+/**
+ * Answers a request whose commit found that an earlier request has reserved its key or one of its claims.
+ *
+ * @throws PerdureError as `Recall`; `idempotency-conflict` if the request only includes what the earlier one has taken
+ */
+export function replayReserved(record: IdempotencyRecord, request: KeyedRequest, deps: ReplayAnswerDeps): Reply {
+  const { claim, includes = [] } = request
+  if (includes.some(({ id }) => id === record.id)) {
+    throw perdureError('idempotency-conflict', {
+      message: 'another request has taken a part of this one at the same time',
+      hint: 'send the request again',
+    })
+  }
+  return replayAnswer(record, record.id === claim?.id ? claim : request, deps)
+}
+
 /** Answers a request whose key has an unexpired record. @throws as `Recall` */
 export function replayAnswer(record: IdempotencyRecord, request: KeyedRequest, deps: ReplayAnswerDeps): Reply {
+  refuseOther(record, request)
+  if (record.response === undefined) {
+    const elapsedMs = deps.clock.now() - record.createdAt
+    throw perdureError('idempotency-in-flight', { retryAfter: Math.min(30_000, Math.max(1_000, elapsedMs)) })
+  }
+  return toReply(unseal(record.response, record.id, deps.sealer), record.runId)
+}
+
+/** @throws PerdureError `idempotency-conflict` if the record is of another request, or of a caller that could see more rows */
+function refuseOther(record: IdempotencyRecord, request: KeyedRequest): void {
   const comparison = compareToFirstUse(record.fingerprint, request)
   if (comparison === 'different') throw perdureError('idempotency-conflict', { hint: 'use a new key for each request' })
   if (comparison === 'narrower') {
@@ -95,11 +132,6 @@ export function replayAnswer(record: IdempotencyRecord, request: KeyedRequest, d
       hint: 'use a new key, or the token that used the key first',
     })
   }
-  if (record.response === undefined) {
-    const elapsedMs = deps.clock.now() - record.createdAt
-    throw perdureError('idempotency-in-flight', { retryAfter: Math.min(30_000, Math.max(1_000, elapsedMs)) })
-  }
-  return toReply(unseal(record.response, record.id, deps.sealer), record.runId)
 }
 
 function unseal(response: StoredResponse, id: string, sealer: Sealer | undefined): StoredResponse {

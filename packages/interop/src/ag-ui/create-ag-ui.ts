@@ -2,46 +2,40 @@ import type { LogEvent } from '@perdure/core'
 import {
   awaitsResume,
   clientToolCalls,
+  type KeyedRequest,
   type Reply,
   type ResumeRun,
   type RunTargets,
   type SentToolResult,
-  type StartRun,
 } from '@perdure/core'
 import { EVERY_ROW, fromJsonText, type ListedRun, perdureError, type RunRecord } from '@perdure/ports'
-import { type AwaitedInputDeps, takesInput, viaIn } from '../chat/awaited-input.ts'
+import { type AwaitedInputDeps, takesInput, viaIn, wasResumedBy } from '../chat/awaited-input.ts'
 import type { ChatCall, OpenProjectedStream } from '../chat/chat-call.ts'
 import { type ChatHistory, type HistoryDeps, readHistory } from '../chat/chat-history.ts'
-import { chatInput, chatTools, messagesIn, offeredNames, targetInput } from '../chat/chat-input.ts'
+import { messagesIn, offeredNames } from '../chat/chat-input.ts'
 import {
   agentChatSessionId,
   EXTERNAL_ID,
-  MAX_METADATA,
-  MESSAGE_ID,
   MESSAGE_REF,
+  messageRef,
   newestRun,
   newestRuns,
-  PROTOCOL,
   refuseUnreachable,
-  turnWith,
 } from '../chat/chat-session.ts'
-import { type ClientKeyDeps, clientKey } from '../chat/client-key.ts'
 import { offeredAgent } from '../chat/offered-agent.ts'
-import { onBusyIn } from '../chat/on-busy.ts'
 import { type DecideDeps, isAnswerTo, passAnswers, rootInChat, type SentAnswers } from '../chat/pass-answers.ts'
-import { type StoredFilesDeps, withStoredFiles } from '../chat/stored-files.ts'
-import { unsentMessages } from '../chat/unsent-messages.ts'
 import { sentResumes } from './decisions.ts'
 import { errorStream } from './error-stream.ts'
 import type { AgUiMessage } from './message.ts'
+import { newInput } from './passed-input.ts'
 import { createAgUiProjector } from './projector.ts'
-import { type AgUiRequestBody, asked, newMessages, toAgUiMessage, toChatMessage, toolResultsIn } from './request.ts'
+import { type AgUiRequestBody, asked, toAgUiMessage, toolResultsIn } from './request.ts'
+import { refuseOtherMessage, runIdentity, runKey, type StartTurnDeps, startTurn } from './start-turn.ts'
 
-export interface AgUiDeps extends HistoryDeps, DecideDeps, ClientKeyDeps, StoredFilesDeps {
+export interface AgUiDeps extends HistoryDeps, DecideDeps, StartTurnDeps {
   readonly targets: RunTargets
   readonly approvals: AwaitedInputDeps['approvals'] & DecideDeps['approvals']
   readonly runs: HistoryDeps['runs']
-  readonly startRun: StartRun
   readonly resumeRun: ResumeRun
   readonly openProjectedStream: OpenProjectedStream
 }
@@ -57,15 +51,15 @@ export interface AgUi {
 const LIMIT = 100
 
 export function createAgUi(deps: AgUiDeps): AgUi {
-  const { targets, startRun, resumeRun } = deps
+  const { targets, resumeRun } = deps
 
   const open = async (call: ChatCall, body: AgUiRequestBody, { run, sessionId, start, history }: Opening) => {
     const { agentId, principal, hangUp, place, lastEventId, visibility } = call
     const { threadId, runId: clientRunId } = body
-    const { input } = (await deps.runs.find(run, visibility)) ?? {}
+    const found = await deps.runs.find(run, visibility)
     const view = {
       ...{ runId: run, agentId, sessionId, threadId, clientRunId },
-      offered: input === undefined ? new Set<string>() : offeredNames(fromJsonText(input)),
+      offered: offeredBy(found),
       performed: new Set(toolResultsIn(body.messages).map(({ toolCallId }) => toolCallId)),
       history: history?.messages ?? asked(body.messages),
       rest: history?.rest,
@@ -82,39 +76,14 @@ export function createAgUi(deps: AgUiDeps): AgUi {
   }
 
   const start = async (call: ChatCall, body: AgUiRequestBody, sessionId: string): Promise<Response | Reply> => {
-    const { agentId, principal, traceparent } = call
-    const target = targets.get('agent', agentId)
-    const sent = newMessages(body.messages).map(toChatMessage)
-    const onBusy = onBusyIn(body.forwardedProps, 'forwardedProps')
-    if (sent.length === 0) return refuse(body, 'nothing-to-do', 'the request has no new message and resumes nothing')
-    const id = sent.at(-1)?.id?.slice(0, MAX_METADATA) ?? ''
-    const remembered: Readonly<Record<string, string>> = id === '' ? {} : { [MESSAGE_ID]: id }
-    const thread = { agentId, sessionId, visibility: call.visibility }
-    // A client that sends a message again wants another answer to it.
-    const replaces = id === '' ? undefined : (await turnWith(deps, thread, remembered))?.id
-    const unsent = await unsentMessages(deps, thread, { messages: sent, member: MESSAGE_ID, replacedId: replaces })
-    const messages = await withStoredFiles(deps, unsent, { principal, isChat: true })
-    const chat = { ...chatInput(deps, messages, {}, chatTools(body.tools)), ...offeredBy(body) }
-    const input = await targetInput(target, chat)
-    const reply = await startRun({
-      target: { kind: 'agent', id: agentId },
-      body: {
-        ...{ input, sessionId, replaces, onBusy },
-        metadata: {
-          ...{ [PROTOCOL]: 'ag-ui', [MESSAGE_REF]: body.runId.slice(0, MAX_METADATA) },
-          ...remembered,
-        },
-      },
-      newSession: { metadata: { [EXTERNAL_ID]: body.threadId.slice(0, MAX_METADATA) } },
-      key: call.key ?? (await runKey(deps, call, body)),
-      ...{ principal, traceparent, answer: 'accepted' },
-    })
+    const reply = await startTurn(deps, call, body, sessionId)
+    if (reply === undefined) return refuse(body, 'nothing-to-do', 'the request has no new message and resumes nothing')
     return reply.runId === undefined ? reply : open(call, body, { run: reply.runId, sessionId, start: 'first' })
   }
 
-  const resume = async (call: ChatCall, body: AgUiRequestBody, { newest, sessionId }: Thread) => {
-    const { agentId, principal, visibility, key } = call
-    const offered = newest === undefined ? new Set<string>() : offeredNames(fromJsonText(newest.input))
+  const resume = async (call: ChatCall, body: AgUiRequestBody, { newest, sessionId, key: inputKey }: Thread) => {
+    const { agentId, principal, visibility } = call
+    const offered = offeredBy(newest)
     const sent = await sentResumes(
       deps,
       { run: newest, resumes: body.resume ?? [], results: toolResultsIn(body.messages), offered },
@@ -124,6 +93,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
     const via = { protocol: 'ag-ui', ref: body.runId }
     if ('input' in sent) {
       const isOpen = newest !== undefined && awaitsResume(newest as RunRecord)
+      const key = inputKey ?? (await runIdentity(deps, call, body))
       const request = { payload: sent.input, principal, visibility, key, via, answer: 'accepted' } as const
       if (isOpen) await resumeRun({ runId: newest.id, ...request })
       const isResumption = (event: LogEvent) => event.type === 'run.resumed' && viaIn(event.payload) === body.runId
@@ -139,6 +109,30 @@ export function createAgUi(deps: AgUiDeps): AgUi {
     return open(call, body, { run: runId, sessionId, start: isNew ? isAnswerTo(ids) : 'now' })
   }
 
+  const continueThread = async (
+    call: ChatCall,
+    body: AgUiRequestBody,
+    { newest, sessionId }: Thread & { readonly newest: ListedRun },
+  ): Promise<Response | Reply> => {
+    const results = toolResultsIn(body.messages)
+    if (await hasCalled(deps, newest, results)) {
+      const via = { protocol: 'ag-ui', ref: body.runId }
+      return answer(call, body, { sessionId, sent: { decisions: [], results, runId: newest.id }, via })
+    }
+    if (await wasResumedBy(deps, newest, body.runId)) {
+      return open(call, body, { run: newest.id, sessionId, start: 'now' })
+    }
+    if (awaitsResume(newest as RunRecord) && (await takesInput(deps, newest, body.runId))) {
+      const { input, key } = await newInput(deps, call, body, sessionId)
+      return resume(call, { ...body, resume: [inputResume(newest.id, input)] }, { newest, sessionId, key })
+    }
+    if (await hasOpenInterrupts(deps, newest)) {
+      const problem = 'the run of the thread waits for decisions or tool results: send them in resume'
+      return refuse(body, 'interrupts-open', problem)
+    }
+    return start(call, body, sessionId)
+  }
+
   return {
     async run(call, body) {
       offeredAgent(targets, call.agentId, 'agUi')
@@ -150,26 +144,16 @@ export function createAgUi(deps: AgUiDeps): AgUi {
       const sessionId = await agentChatSessionId(deps, principal, chat)
       const runs = await newestRuns(deps, { agentId, sessionId, visibility }, LIMIT)
       const newest = await newestRun(deps, { agentId, sessionId, visibility })
+      const ref = messageRef(deps.digest, body.runId)
+      const known = runs.find(({ metadata }) => metadata[MESSAGE_REF] === ref)
+      const taken = known === undefined ? await deps.recall.runOf(await runKey(deps, call, body)) : undefined
+      if (taken !== undefined) return open(call, body, { run: taken, sessionId, start: 'now' })
       if (body.resume !== undefined && body.resume.length > 0) return resume(call, body, { newest, sessionId })
-      const known = runs.find(({ metadata }) => metadata[MESSAGE_REF] === body.runId)
-      if (known !== undefined) return open(call, body, { run: known.id, sessionId, start: 'now' })
-      if (newest === undefined) return start(call, body, sessionId)
-      const results = toolResultsIn(body.messages)
-      if (await hasCalled(deps, newest, results)) {
-        const via = { protocol: 'ag-ui', ref: body.runId }
-        return answer(call, body, { sessionId, sent: { decisions: [], results, runId: newest.id }, via })
+      if (known !== undefined) {
+        await refuseOtherMessage(deps, call, known.id, body)
+        return open(call, body, { run: known.id, sessionId, start: 'now' })
       }
-      if (await takesInput(deps, newest, body.runId)) {
-        const sent = newMessages(body.messages).map(toChatMessage)
-        const owner = { principal: call.principal, isChat: true, sessionId }
-        const input = chatInput(deps, await withStoredFiles(deps, sent, owner))
-        return resume(call, { ...body, resume: [inputResume(newest.id, input)] }, { newest, sessionId })
-      }
-      if (await hasOpenInterrupts(deps, newest)) {
-        const problem = 'the run of the thread waits for decisions or tool results: send them in resume'
-        return refuse(body, 'interrupts-open', problem)
-      }
-      return start(call, body, sessionId)
+      return newest === undefined ? start(call, body, sessionId) : continueThread(call, body, { newest, sessionId })
     },
     async connect(call, runId) {
       const { agentId, visibility } = call
@@ -187,14 +171,6 @@ export function createAgUi(deps: AgUiDeps): AgUi {
   }
 }
 
-/** A client that reconnects before its first request is stored repeats the run id, with more messages and another state. */
-const runKey = (deps: ClientKeyDeps, call: ChatCall, { threadId, runId }: AgUiRequestBody) =>
-  clientKey(deps, call, { route: 'ag-ui', chatId: threadId, ref: runId, content: {} })
-
-/** What the client passes to the agent besides the messages and the tools. */
-const offeredBy = ({ state, context, forwardedProps: settings }: AgUiRequestBody): object =>
-  Object.fromEntries(Object.entries({ state, context, settings }).filter(([, value]) => !isEmpty(value)))
-
 interface Opening {
   readonly run: string
   readonly sessionId: string
@@ -205,6 +181,8 @@ interface Opening {
 interface Thread {
   readonly newest: ListedRun | undefined
   readonly sessionId: string
+  /** The key of a request that passes messages as input. */
+  readonly key?: KeyedRequest
 }
 
 interface Answering {
@@ -225,8 +203,9 @@ function refusalOf({ protocolVersion, tools = [] }: AgUiRequestBody): readonly [
   return ['protocol-version', `protocol version ${protocolVersion} is not supported: use 1.0`]
 }
 
-const isEmpty = (value: unknown): boolean =>
-  value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
+/** The names of the tools that the client offered when it started the run. */
+const offeredBy = (run: Pick<ListedRun, 'input'> | undefined): ReadonlySet<string> =>
+  run === undefined ? new Set() : offeredNames(fromJsonText(run.input))
 
 const inputResume = (runId: string, payload: unknown) =>
   ({ interruptId: `${runId}.resume`, status: 'resolved', payload }) as const
@@ -257,13 +236,18 @@ async function hasCalled(
 
 /** Finds a run by its own id, or by the id that the client gave it. */
 async function findRun(
-  { runs }: Pick<AgUiDeps, 'runs'>,
+  { runs, digest }: Pick<AgUiDeps, 'runs' | 'digest'>,
   { agentId, visibility, principal }: Pick<ChatCall, 'agentId' | 'visibility' | 'principal'>,
   runId: string,
 ): Promise<ListedRun | undefined> {
   const run = await runs.find(runId, visibility)
   if (run !== undefined) return run.kind === 'agent' && run.targetId === agentId ? run : undefined
-  const filter = { kind: 'agent', targetId: agentId, isRoot: true, metadata: { [MESSAGE_REF]: runId } } as const
+  const filter = {
+    kind: 'agent',
+    targetId: agentId,
+    isRoot: true,
+    metadata: { [MESSAGE_REF]: messageRef(digest, runId) },
+  } as const
   const newest = async (owner?: string) =>
     (await runs.list({ ...filter, owner }, { limit: 1, order: 'desc' }, visibility)).items[0]
   // Any caller chooses the ids of its own runs, so a run of somebody else may have the same id.

@@ -1,73 +1,32 @@
-import {
-  type AbortRun,
-  awaitsResume,
-  type ChatInput,
-  createKeyedMutex,
-  type KeyedRequest,
-  type QueuedMessageResource,
-  type Reply,
-  type ResumeRun,
-  type RunTarget,
-  type RunTargets,
-  type StartRun,
-  toQueuedMessage,
-} from '@perdure/core'
-import {
-  type ApprovalStore,
-  type Clock,
-  isRefusal,
-  type Page,
-  type PageQuery,
-  perdureError,
-  type RunRecord,
-} from '@perdure/ports'
+import { type AbortRun, type QueuedMessageResource, type Reply, type RunTargets, toQueuedMessage } from '@perdure/core'
+import { type ApprovalStore, type Clock, type Page, type PageQuery, perdureError, type RunRecord } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
-import { takesInput } from '../chat/awaited-input.ts'
 import type { ChatCall } from '../chat/chat-call.ts'
 import type { HistoryDeps } from '../chat/chat-history.ts'
-import { chatInput, chatTools, targetInput } from '../chat/chat-input.ts'
-import {
-  agentChatSessionId,
-  type ChatRuns,
-  EXTERNAL_ID,
-  MAX_METADATA,
-  MESSAGE_REF,
-  newestRun,
-  PROTOCOL,
-  workingRun,
-} from '../chat/chat-session.ts'
-import { type ClientKeyDeps, clientKey } from '../chat/client-key.ts'
+import { agentChatSessionId, newestRun, workingRun } from '../chat/chat-session.ts'
 import { offeredAgent } from '../chat/offered-agent.ts'
-import { onBusyIn } from '../chat/on-busy.ts'
 import { type DecideDeps, passAnswers } from '../chat/pass-answers.ts'
-import { withStoredFiles } from '../chat/stored-files.ts'
-import { unsentMessages } from '../chat/unsent-messages.ts'
 import { chatHistory } from './chat-history.ts'
 import { chatOfMessages } from './chat-of-messages.ts'
 import { createOpenResponse, nothingToFollow, type OpenResponseDeps } from './open-response.ts'
 import { runIdIn } from './projector.ts'
-import { isReplacing, replacedTurn } from './replaced-turn.ts'
 import { type NamedResponse, parseResponseName, type Version } from './response-name.ts'
-import { type SentBeforeDeps, sentBefore } from './sent-before.ts'
-import { decisionsIn, newMessages, toChatMessage, toolResultsIn, type UiMessage } from './ui-message.ts'
+import {
+  type AiSdkRequestBody,
+  createSendMessage,
+  nothingToDo,
+  type SendMessageDeps,
+  type SentChat,
+} from './send-message.ts'
+import { decisionsIn, toolResultsIn, type UiMessage } from './ui-message.ts'
 
-export interface AiSdkDeps extends HistoryDeps, DecideDeps, ClientKeyDeps, SentBeforeDeps, OpenResponseDeps {
+export interface AiSdkDeps extends HistoryDeps, DecideDeps, SendMessageDeps, OpenResponseDeps {
   readonly targets: RunTargets
   readonly approvals: ApprovalStore
   readonly runs: HistoryDeps['runs']
   readonly clock: Clock
-  readonly startRun: StartRun
-  readonly resumeRun: ResumeRun
   readonly abortRun: AbortRun
   readonly replayEndedMs: number
-}
-
-export interface AiSdkRequestBody {
-  readonly id?: string | undefined
-  readonly messages: readonly UiMessage[]
-  readonly trigger: 'submit-message' | 'regenerate-message'
-  readonly messageId?: string | undefined
-  readonly [setting: string]: unknown
 }
 
 interface Asked {
@@ -99,16 +58,15 @@ export interface AiSdk {
 const NO_CONTENT: Reply = { status: 204 }
 
 export function createAiSdk(deps: AiSdkDeps): AiSdk {
-  const { targets, clock, startRun, resumeRun, abortRun, replayEndedMs } = deps
-  // Of concurrent requests with one message, the first starts the turn.
-  const perMessage = createKeyedMutex()
+  const { targets, clock, abortRun, replayEndedMs } = deps
+  const sendMessage = createSendMessage(deps)
 
   const chatOf = async ({ agentId, principal, visibility }: ChatCall, chatId: string, member = 'chatId') => {
     const target = offeredAgent(targets, agentId, 'aiSdk')
     const sessionId = await agentChatSessionId(deps, principal, { agentId, chatId, member })
     const chat = { agentId, sessionId, visibility }
     const working = async () => (await workingRun(deps, chat)) ?? newestRun(deps, chat)
-    return { target, sessionId, chat, newest: () => newestRun(deps, chat), working }
+    return { target, sessionId, chat, working }
   }
 
   const { open, openFrom, newestQuestion } = createOpenResponse(deps)
@@ -143,53 +101,9 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
 
   const start = async (call: ChatCall, body: SentChat, version: Version): Promise<Response | Reply> => {
     const { target, sessionId, chat: shown } = await chatOf(call, body.id, 'body.id')
-    const last = newMessages(body.messages).at(-1)
-    if (last === undefined) throw nothingToDo()
-    const reply = await perMessage(`${sessionId} ${last.id}`, async (): Promise<Reply> => {
-      const { principal } = call
-      const claim = await messageKey(deps, call, { body, last })
-      const key = call.key === undefined ? claim : { ...call.key, claim }
-      const repeated = async (): Promise<Reply | undefined> => {
-        const earlier = isReplacing(body) ? undefined : await sentBefore(deps, shown, { message: last, principal, key })
-        return earlier === undefined ? undefined : { status: 200, runId: earlier, replayed: true }
-      }
-      return (
-        (await repeated()) ??
-        startTurn({ ...call, key }, body, { last, target, shown }).catch(async (error: unknown) => {
-          // Meanwhile, another server has started a turn with this message, or with another one of its id.
-          const earlier = isRefusal(error) && error.code === 'idempotency-conflict' ? await repeated() : undefined
-          if (earlier === undefined) throw error
-          return earlier
-        })
-      )
-    })
+    const { reply, after } = await sendMessage(call, body, { target, shown })
     const { runId, replayed } = reply
-    return runId === undefined ? reply : open(call, { runId, sessionId, version, replayed })
-  }
-
-  const startTurn = async (call: ChatCall, body: SentChat, { last, target, shown }: Turn): Promise<Reply> => {
-    const { agentId, principal, traceparent, key } = call
-    const { sessionId } = shown
-    const replaced = await replacedTurn(deps, shown, body)
-    const asked =
-      replaced?.earlier === undefined
-        ? await unsentMessages(deps, shown, {
-            ...{ messages: newMessages(body.messages), member: MESSAGE_REF, replacedId: replaced?.id },
-          })
-        : [...replaced.earlier, last]
-    const onBusy = onBusyIn(last.metadata, 'metadata of the last message')
-    const messages = await withStoredFiles(deps, asked.map(toChatMessage), { principal, isChat: true })
-    const chat = chatInput(deps, messages, settingsOf(body), chatTools(body.tools))
-    const input = await targetInput(target, chat)
-    return startRun({
-      target: { kind: 'agent', id: agentId },
-      body: {
-        ...{ input, sessionId, replaces: replaced?.id, onBusy },
-        metadata: { [PROTOCOL]: 'ai-sdk', [MESSAGE_REF]: last.id.slice(0, MAX_METADATA) },
-      },
-      newSession: { metadata: { [EXTERNAL_ID]: body.id.slice(0, MAX_METADATA) } },
-      ...{ principal, traceparent, key, answer: 'accepted' },
-    })
+    return runId === undefined ? reply : open(call, { runId, sessionId, version, after, replayed })
   }
 
   /** Passes the answers that the last message holds, and follows the run that they continue. */
@@ -206,33 +120,15 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     return open(call, { runId, sessionId, version, after: { ids: [...ids] } })
   }
 
-  const continueWith = async (call: ChatCall, run: RunRecord, chat: ChatInput & { readonly ref: string }) => {
-    const { principal, visibility, key } = call
-    const { text, messages, ref } = chat
-    const via = { protocol: 'ai-sdk', ref }
-    const request = { runId: run.id, payload: { text, messages }, principal, visibility, via }
-    if (awaitsResume(run)) await resumeRun({ ...request, key, answer: 'accepted' })
-  }
-
   return {
     async send(call, sent, { v }) {
       // Only `WorkflowChatTransport` leaves out the id.
       const version = v ?? (sent.id === undefined ? 'workflow' : '6')
       const body = { ...sent, id: await chatOfMessages(deps, call, sent) }
-      const { sessionId, newest } = await chatOf(call, body.id, 'body.id')
       const last = body.messages.at(-1)
-      if (last?.role === 'assistant' && body.trigger === 'submit-message') {
-        return answer(call, { last, sessionId, version })
-      }
-      const run = isReplacing(body) ? undefined : await newest()
-      if (run === undefined || last === undefined || !(await takesInput(deps, run, last.id))) {
-        return start(call, body, version)
-      }
-      const owner = { principal: call.principal, isChat: true, sessionId }
-      const asked = newMessages(body.messages).map(toChatMessage)
-      const chat = chatInput(deps, await withStoredFiles(deps, asked, owner))
-      await continueWith(call, run as RunRecord, { ...chat, ref: last.id })
-      return open(call, { runId: run.id, sessionId, version, after: { ref: last.id } })
+      if (last?.role !== 'assistant' || body.trigger !== 'submit-message') return start(call, body, version)
+      const { sessionId } = await chatOf(call, body.id, 'body.id')
+      return answer(call, { last, sessionId, version })
     },
     async stream(call, chatId, asked) {
       const named = parseResponseName(chatId)
@@ -259,38 +155,8 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
   }
 }
 
-interface Turn {
-  readonly last: UiMessage
-  readonly target: RunTarget
-  readonly shown: ChatRuns
-}
-
 interface Answering {
   readonly last: UiMessage
   readonly sessionId: string
   readonly version: Version
 }
-
-/** A request whose chat is known. */
-type SentChat = AiSdkRequestBody & { readonly id: string }
-
-/** A message that replaces another one has no key, because it can have the same id. */
-function messageKey(
-  deps: AiSdkDeps,
-  call: ChatCall,
-  { body, last }: { readonly body: SentChat; readonly last: UiMessage },
-): Promise<KeyedRequest | undefined> | undefined {
-  if (isReplacing(body) || last.id === '') return undefined
-  return clientKey(deps, call, { route: 'chat', chatId: body.id, ref: last.id, content: { parts: last.parts } })
-}
-
-const KNOWN: readonly string[] = ['id', 'messages', 'trigger', 'messageId', 'tools']
-
-const settingsOf = (body: AiSdkRequestBody) =>
-  Object.fromEntries(Object.entries(body).filter(([member]) => !KNOWN.includes(member)))
-
-const nothingToDo = () =>
-  perdureError('validation-failed', {
-    message: 'body.messages: the last message is neither a new message of the user nor an answer to an open approval',
-    hint: 'to follow a run that is answering, use GET /agents/:agentId/chat/:chatId/stream',
-  })

@@ -1,4 +1,4 @@
-import { type ChatRuns, MAX_METADATA, MESSAGE_REF, newestRuns, turnWith } from '../chat/chat-session.ts'
+import { type ChatRuns, MESSAGE_REF, messageRef, newestRuns, turnWith } from '../chat/chat-session.ts'
 import { runIdOfQuestion } from '../chat/unsent-messages.ts'
 import { runIdIn } from './projector.ts'
 import { runStartedBy, type TurnWithMessageDeps, turnWithMessage } from './turn-with-message.ts'
@@ -34,7 +34,7 @@ export async function replacedTurn(
 ): Promise<ReplacedTurn | undefined> {
   const last = sent.messages.at(-1)
   if (!isReplacing(sent) || last === undefined) return undefined
-  const asked = await turnWith(deps, chat, { [MESSAGE_REF]: last.id.slice(0, MAX_METADATA) })
+  const asked = await turnWith(deps, chat, { [MESSAGE_REF]: messageRef(deps.digest, last.id) })
   if (asked !== undefined) return { id: asked.id }
   const turns = await newestRuns(deps, chat, MAX_TURNS)
   const named = [runIdOf(last.id), runIdOf(sent.messageId ?? '')]

@@ -1,7 +1,8 @@
 import { type LogEvent, receivedMessage } from '@perdure/core'
 import { fromJsonText, type ListedRun, type RunRecord } from '@perdure/ports'
 import { messagesIn } from '../chat/chat-input.ts'
-import { type BriefRun, type ChatRuns, type ChatSessionDeps, MAX_METADATA, MESSAGE_REF } from '../chat/chat-session.ts'
+import { type BriefRun, type ChatRuns, type ChatSessionDeps, MESSAGE_REF, messageRef } from '../chat/chat-session.ts'
+import { runsWithEarlier } from '../chat/earlier-messages.ts'
 import type { RunLogDeps } from '../chat/run-log.ts'
 import { questionsIn, questionsOf } from './chat-history.ts'
 import type { UiMessage } from './ui-message.ts'
@@ -31,22 +32,26 @@ export async function turnWithMessage(
   const turn = await shownTurn(deps, chat, runId)
   if (turn === undefined) return undefined
   const messages = [...questionsOf(turn), ...(await takenBy(deps, turn))]
-  const index = messages.findIndex((message) => message.id === id)
+  // An input that was made from the message names it as metadata does.
+  const ids = [id, messageRef(deps.digest, id)]
+  const index = messages.findIndex((message) => ids.includes(message.id))
   const message = messages[index]
   if (message === undefined) return undefined
   const isAsSent = messagesIn(fromJsonText(turn.input)).length > 0
   return { id: turn.id, earlier: messages.slice(0, index), message, isAsSent }
 }
 
-/** The newest run that the message has started, also one that the conversation does not show. */
+/** The newest run that the message has started, alone or with later ones, also one that the conversation does not show. */
 export async function runStartedBy(
-  { runs }: TurnWithMessageDeps,
-  { agentId: targetId, sessionId, visibility }: ChatRuns,
+  { runs, digest }: TurnWithMessageDeps,
+  chat: ChatRuns,
   id: string,
 ): Promise<BriefRun | undefined> {
-  const metadata = { [MESSAGE_REF]: id.slice(0, MAX_METADATA) }
+  const { agentId: targetId, sessionId, visibility } = chat
+  const metadata = { [MESSAGE_REF]: messageRef(digest, id) }
   const filter = { kind: 'agent', targetId, sessionId, isRoot: true, metadata } as const
-  return (await runs.list(filter, { limit: 1, order: 'desc', content: [] }, visibility)).items[0]
+  const { items } = await runs.list(filter, { limit: 1, order: 'desc', content: [] }, visibility)
+  return items[0] ?? (id === '' ? undefined : (await runsWithEarlier({ runs }, chat, [id])).get(id))
 }
 
 /** How often a turn may have been replaced. */

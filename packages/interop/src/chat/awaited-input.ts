@@ -1,9 +1,9 @@
 import { awaitsResume, isFields } from '@perdure/core'
 import { type ApprovalStore, EVERY_ROW, type RunRecord } from '@perdure/ports'
-import { MESSAGE_REF } from './chat-session.ts'
+import { type ChatSessionDeps, MESSAGE_REF, messageRef } from './chat-session.ts'
 import { beginLog, type RunLogDeps, readLog } from './run-log.ts'
 
-export interface AwaitedInputDeps extends RunLogDeps {
+export interface AwaitedInputDeps extends RunLogDeps, Pick<ChatSessionDeps, 'digest'> {
   readonly approvals: Pick<ApprovalStore, 'list'>
 }
 
@@ -11,7 +11,7 @@ type Asking = Pick<RunRecord, 'id' | 'kind' | 'targetId' | 'status' | 'suspensio
 
 /** Whether the message answers the question for input that the run has asked, now or when it was sent before. */
 export async function takesInput(deps: AwaitedInputDeps, run: Asking, messageId: string): Promise<boolean> {
-  if (run.suspension === undefined || run.metadata[MESSAGE_REF] === messageId) return false
+  if (run.suspension === undefined || run.metadata[MESSAGE_REF] === messageRef(deps.digest, messageId)) return false
   if (!awaitsResume(run as RunRecord)) return wasResumedBy(deps, run, messageId)
   const { items } = await deps.approvals.list(
     { runId: run.id, status: 'pending' },
@@ -21,7 +21,9 @@ export async function takesInput(deps: AwaitedInputDeps, run: Asking, messageId:
   return items.length === 0
 }
 
-async function wasResumedBy(deps: RunLogDeps, run: Asking, messageId: string): Promise<boolean> {
+/** Whether the message was passed to the run as input. */
+export async function wasResumedBy(deps: RunLogDeps, run: Asking, messageId: string): Promise<boolean> {
+  if (run.suspension === undefined) return false
   let wasResumed = false
   await readLog(deps, run, await beginLog(deps, run), ({ type, payload }) => {
     wasResumed = type === 'run.resumed' && viaIn(payload) === messageId

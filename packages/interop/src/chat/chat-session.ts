@@ -20,7 +20,14 @@ export { EXTERNAL_CHAT_ID as EXTERNAL_ID, MESSAGE_ID, MESSAGE_REF } from '@perdu
 /** The metadata by which a run remembers the protocol of its client. */
 export const PROTOCOL = 'interop.protocol'
 
+/** Set on a turn that has earlier messages besides the one that `MESSAGE_REF` or `MESSAGE_ID` names. */
+export const EARLIER_MESSAGES = 'interop.earlier'
+
 export const MAX_METADATA = 512
+
+/** The id of a message or request as metadata holds it: itself, or its hash if it is too long. */
+export const messageRef = ({ sha256 }: Pick<Digest, 'sha256'>, id: string): string =>
+  id.length > MAX_METADATA ? `sha256:${sha256(id)}` : id
 
 /** The session of a chat, as `findChatSession` finds it. @throws PerdureError `validation-failed` for `.` and `..` */
 export async function chatSessionId(

@@ -105,6 +105,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   '@perdure/console': { run: asProgram(), prints: /^true text\/html; charset=utf-8\n$/ },
   '@perdure/client': { run: asClient, prints: /^run\.started .*\n(?:.*\n)*run\.completed / },
   '@perdure/core': { run: asProgram(), prints: /^Hello Ann\n$/ },
+  '@perdure/evals': { run: asProgram(), prints: /^refunds 5\n$/ },
   '@perdure/http': { run: asProgram(), prints: /^3\.1\.1 true\n$/ },
   '@perdure/in-memory': { run: asProgram(), prints: /^position 1\n\{\n {2}id: 'ses-1'/ },
   '@perdure/mcp': { run: asProgram(process.execPath, TOOLS_SERVER), prints: /^tool: add\n(?:.*\n)*.*heard: 'hello'/ },

@@ -48,7 +48,7 @@ function rangesOf(manifest: Manifest, isMeant: (name: string) => boolean): reado
 
 /** Entry points beside the main one. */
 const SUBPATHS: Readonly<Record<string, readonly string[]>> = {
-  '@perdure/ai-sdk': ['./testing'],
+  '@perdure/ai-sdk': ['./testing', './recording'],
   '@perdure/cli': ['./bin'],
   '@perdure/client': ['./ag-ui'],
   '@perdure/protocol': ['./error'],

@@ -9,7 +9,7 @@ export {
   type RunWithEvents,
   recordedModel,
   recordedTools,
-} from '@perdure/ai-sdk/testing'
+} from '@perdure/ai-sdk/recording'
 export type { ApprovalResource, RunRequestBody, RunResource, SubmittedDecision } from '@perdure/core'
 export {
   type AnyChatMessage,

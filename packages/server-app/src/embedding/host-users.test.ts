@@ -85,11 +85,14 @@ describe('issueToken', () => {
     expect(await json(response)).toMatchObject({ error: 'auth-revoked' })
   })
 
-  it.each([
+  it.each<[object, string]>([
     [{ expiresIn: '2d' as const }, 'expiresIn must be'],
     [{ expiresIn: 0 }, 'expiresIn must be'],
     [{ subject: 'a b' }, 'subject must have'],
-    ...[undefined, null, '', 5].map((subject) => [{ subject: subject as string }, 'subject must have'] as const),
+    [{ subject: undefined as never }, 'subject must have'],
+    [{ subject: null as never }, 'subject must have'],
+    [{ subject: '' }, 'subject must have'],
+    [{ subject: 5 as never }, 'subject must have'],
     [{ scopes: ['agents:fly'] }, 'unknown scope agents:fly'],
   ])('refuses %j with a message that names the member', async (over, message) => {
     const server = await startedServer(TOKENS)

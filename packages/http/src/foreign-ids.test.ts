@@ -24,7 +24,10 @@ const ROWS = [
   'fileId',
 ]
 /** Members that name something without an owner, or nothing that exists in the server. */
-const OTHERS = ['agentId', 'workflowId', 'skillName', 'serverId', 'toolName', 'tokenId', 'triggerId', 'deadLetterId']
+const OTHERS = [
+  ...['agentId', 'workflowId', 'skillName', 'serverId', 'toolName', 'tokenId', 'triggerId', 'deadLetterId'],
+  ...['hookId', 'hookDeliveryId'],
+]
 /** A chat or a message of a client: the server derives the session from the caller and the id. */
 const CLIENT_IDS = ['chatId', 'messages.id', 'messageId', 'resume.interruptId', 'messages.name', 'conversation.id']
 const NO_ROWS = [

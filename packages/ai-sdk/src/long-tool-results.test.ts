@@ -5,6 +5,7 @@ import * as ai6 from 'ai6'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { chatAgent } from './index.ts'
+import { serverWith, userMessage } from './server.fixture.ts'
 import { scriptedModel } from './testing.ts'
 
 /** Longer than the default of `runs.maxResultBytes`. */
@@ -96,5 +97,22 @@ describe.each([
     expect(chat.error).toBeUndefined()
     expect(prompted()).toContain('"name":"search.json"')
     expect(prompted()).not.toContain('Grüße')
+  })
+})
+
+describe('a forked chat', () => {
+  it('keeps the files with the results of its tools when the original is deleted', async () => {
+    const { agent } = library()
+    const { chat, get, server } = await serverWith([agent])
+    const send = (method: string, path: string) => server.fetch(new Request(`http://localhost/v1${path}`, { method }))
+    const chunks = await chat('library', { id: 'c', messages: [userMessage('m', 'search')] })
+    const [id] = JSON.stringify(chunks).match(/file_[0-9A-Z]{26}/) ?? []
+    await get('/agents/library/chats/c/fork', { chatId: 'copy' })
+
+    expect((await send('DELETE', '/agents/library/chats/c')).status).toBe(204)
+    expect((await send('GET', `/files/${id}`)).status).toBe(200)
+
+    expect((await send('DELETE', '/agents/library/chats/copy')).status).toBe(204)
+    expect((await send('GET', `/files/${id}`)).status).toBe(404)
   })
 })

@@ -8,7 +8,7 @@ import { insertSession } from '../sessions/session-insertion.ts'
 import { insertRun } from '../targets/insert-run.ts'
 import type { RunTargets } from '../targets/run-target.ts'
 import { toChatResource } from './chat-resource.ts'
-import { type AppendedMessage, type CopyMessagesDeps, copyMessages, holdFiles } from './copy-messages.ts'
+import { type AppendedMessage, type CopyMessagesDeps, copyMessages, holdFiles, keepFiles } from './copy-messages.ts'
 import { type CopyTurnsDeps, copyTurns } from './copy-turns.ts'
 import { type ChatName, type FindChatDeps, findChat } from './find-chat.ts'
 
@@ -94,6 +94,7 @@ async function planFork(
       ...copies.map(({ run }) => insertRun(deps.targets, run)),
       ...messages,
       ...(await holdFiles(deps, copies, between)),
+      ...(await keepFiles(deps, copies, owner)),
       { type: 'event.append', events: copies.flatMap(({ events }) => events) },
       { type: 'chat.change', sessionId, change: { read: 'all' } },
       // What the source has told the memory of its agent is not told again.

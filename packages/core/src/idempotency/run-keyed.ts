@@ -1,4 +1,4 @@
-import { type Clock, type IdempotencyRecord, plusMs } from '@perdure/ports'
+import { type Clock, type IdempotencyRecord, isRefusal, plusMs } from '@perdure/ports'
 import { storedFingerprint } from './first-use.ts'
 import type { KeyedRequest } from './keyed-request.ts'
 import { type Recall, replayAnswer } from './recall.ts'
@@ -52,9 +52,14 @@ export function createRunKeyed({ clock, recall }: RunKeyedDeps): RunKeyed {
       if (isExclusive) leave = enter(key)
       return await work()
     } catch (error) {
+      if (!mayBeOwn(error)) throw error
       return { kind: 'replayed', reply: await recall.afterRefusal(key, error) }
     } finally {
       leave?.()
     }
   }
 }
+
+/** Whether a request can be refused so because of what the first request with its key has claimed. */
+const mayBeOwn = (error: unknown): boolean =>
+  isRefusal(error) && (error.code === 'agent-busy' || error.code === 'idempotency-in-flight')

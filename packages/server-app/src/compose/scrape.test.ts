@@ -116,6 +116,7 @@ beforeAll(async () => {
     storage: { path: join(directory, 'data.db') },
     runs: { concurrency: 1 },
     consolidator: { tokensPerDay: 1_000 },
+    webhooks: { in: [{ id: 'shop', verify: () => ({ deliveryId: 'one' }), to: { event: 'shop.changed' } }] },
   }
   const admin = await openTokenAdmin(parseConfig(config), { adapters: { logger } })
   const { token } = await admin.mint({ name: 'test', scopes: ['admin:*'] })
@@ -199,6 +200,7 @@ async function scenario() {
   const { ticket } = (await (await post('/session/ws-ticket')).json()) as { readonly ticket: string }
   const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, ['svc.protocol.v1', `ticket.${ticket}`])
   await once(socket, 'open')
+  await post('/hooks/shop')
   while ((await get('/agents')).status !== 429);
 }
 

@@ -89,7 +89,10 @@ describe('stop', () => {
     const { server, lines, untilSettled } = await make({ beforeShutdown: never })
     const { host, port } = await server.start()
 
-    expect(await untilSettled(server.stop())).toBe(5_000)
+    const stoppedAfterMs = await untilSettled(server.stop())
+    expect(stoppedAfterMs).toBeGreaterThanOrEqual(5_000)
+    // What follows the hook takes real time, in which a busy machine advances this clock.
+    expect(stoppedAfterMs).toBeLessThan(15_000)
 
     expect(lines).toEqual([expect.stringContaining('beforeShutdown')])
     await expect(fetch(`http://${host}:${port}/`)).rejects.toThrow()

@@ -160,7 +160,7 @@ const CHANGES: {
   'audit.release': { type: 'audit.release', keys: ['staged-1', 'source-1'] },
   'audit.prune': { type: 'audit.prune', throughSeq: 1 },
   'event.trim': { type: 'event.trim', before: at(1), limit: 1 },
-  'event.delete': { type: 'event.delete', positions: [1] },
+  'event.delete': { type: 'event.delete', positions: Array.from({ length: 500 }, (_, index) => index + 1) },
   'run.prune': { type: 'run.prune', before: at(1), limit: 1 },
   ...TOKEN_CHANGES,
   ...LANE_CHANGES,

@@ -35,3 +35,8 @@ export function checkUnreserved(subject: string | undefined): void {
 export const isSubjectName = (text: string): boolean => /^[!-~]{1,128}$/.test(text)
 
 export const SUBJECT_NAME_RULE = 'must have 1 to 128 visible ASCII characters'
+
+/** @throws PerdureError `validation-failed` */
+export function checkSubjectName(subject: string): void {
+  if (!isSubjectName(subject)) throw perdureError('validation-failed', { message: `subject ${SUBJECT_NAME_RULE}` })
+}

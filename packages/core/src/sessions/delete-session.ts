@@ -1,13 +1,11 @@
-import { EVERY_ROW, type RunStore, type SessionStore, type Visibility } from '@perdure/ports'
-import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
+import type { RunStore, SessionStore, Visibility } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
-import { abortIfActive } from '../runs/abort-if-active.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
-import { eachRun } from '../runs/each-run.ts'
+import { abortRuns } from '../runs/abort-runs.ts'
 import { findSession } from './read-sessions.ts'
 import { sessionDeletion } from './session-deletion.ts'
 
@@ -39,7 +37,7 @@ export function createDeleteSession(deps: DeleteSessionDeps): DeleteSession {
   return async ({ sessionId, visibility, principal, key, reply = { status: 204 } }) => {
     const once = await commitOnce(deps, key, async () => {
       const { owner } = await findSession(sessions, sessionId, visibility)
-      await abortRuns(deps, sessionId)
+      await abortRuns(deps, { sessionId }, 'the session is deleted')
       const at = clock.now()
       return {
         writes: [
@@ -52,11 +50,5 @@ export function createDeleteSession(deps: DeleteSessionDeps): DeleteSession {
       }
     })
     return once.kind === 'replayed' ? once.reply : once.decision.reply
-  }
-}
-
-async function abortRuns({ runs, abortRun }: DeleteSessionDeps, sessionId: string): Promise<void> {
-  for await (const { id } of eachRun(runs, { sessionId, statuses: ACTIVE_RUN_STATUSES }, { content: [] })) {
-    await abortIfActive(abortRun, { runId: id, reason: 'the session is deleted', visibility: EVERY_ROW })
   }
 }

@@ -2,7 +2,7 @@ import { perdureError } from '@perdure/ports'
 import { ERASED_NOUNS, type ErasedNoun } from '@perdure/protocol'
 import { auditWrite } from '../audit/audit-write.ts'
 import { requireAudit } from '../audit/require-audit.ts'
-import { isReservedSubject, isSubjectName, type Principal, SUBJECT_NAME_RULE } from '../auth/principal.ts'
+import { checkSubjectName, isReservedSubject, type Principal } from '../auth/principal.ts'
 import { subjectRevocation } from '../auth/revoke-subject.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
@@ -85,7 +85,7 @@ async function eraseNoun(deps: OwnedRowsDeps, { noun, subject, isInTime }: Erasi
 
 /** @throws PerdureError `validation-failed` */
 function refuseSubject(subject: string, caller: Principal): void {
-  if (!isSubjectName(subject)) throw perdureError('validation-failed', { message: `subject ${SUBJECT_NAME_RULE}` })
+  checkSubjectName(subject)
   if (subject !== caller.subject) return
   throw perdureError('validation-failed', {
     message: 'the subject is the caller, whose token would be revoked before the end',

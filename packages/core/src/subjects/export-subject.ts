@@ -6,7 +6,6 @@ import {
   EVERY_ROW,
   type FactStore,
   type FileStore,
-  perdureError,
   type TriggerStore,
   toJsonText,
   type UnitOfWork,
@@ -14,7 +13,7 @@ import {
 } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import { requireAudit } from '../audit/require-audit.ts'
-import { isSubjectName, type Principal, SUBJECT_NAME_RULE } from '../auth/principal.ts'
+import { checkSubjectName, type Principal } from '../auth/principal.ts'
 import { eachItem } from '../collections/each-item.ts'
 import { readBytes } from '../files/file-bytes.ts'
 import { toFileResource } from '../files/file-resource.ts'
@@ -57,7 +56,7 @@ export type ExportSubject = (request: {
 export function createExportSubject(deps: ExportSubjectDeps): ExportSubject {
   const { unitOfWork, clock, digest } = deps
   return async ({ subject, principal }) => {
-    if (!isSubjectName(subject)) throw perdureError('validation-failed', { message: `subject ${SUBJECT_NAME_RULE}` })
+    checkSubjectName(subject)
     const entry = { at: clock.now(), action: 'subjects.export', target: subject }
     await requireAudit(() => unitOfWork.commit([auditWrite(principal, entry)]))
     return exportLines(recordsOf(deps, subject), digest)

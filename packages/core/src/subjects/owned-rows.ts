@@ -8,7 +8,6 @@ import {
   type FileStore,
   fromJsonText,
   type JsonText,
-  type RowAccess,
   type RunStore,
   type SessionStore,
   type TokenStore,
@@ -17,14 +16,13 @@ import {
   type WebhookStore,
   type Write,
 } from '@perdure/ports'
-import { ACTIVE_RUN_STATUSES, type ErasedNoun } from '@perdure/protocol'
+import type { ErasedNoun } from '@perdure/protocol'
 import { eachItem } from '../collections/each-item.ts'
 import { answerAfterDeletion } from '../idempotency/answer-after-deletion.ts'
 import { CONFLICT_TOPIC, MEMORY_TOPIC } from '../memory/memory-events.ts'
 import { eachEvent } from '../realtime/each-event.ts'
-import { abortIfActive } from '../runs/abort-if-active.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
-import { eachRun } from '../runs/each-run.ts'
+import { abortRuns } from '../runs/abort-runs.ts'
 import { sessionDeletion } from '../sessions/session-deletion.ts'
 import { eachTrigger } from '../triggers/each-trigger.ts'
 
@@ -80,23 +78,25 @@ export const OWNED_ROWS: Readonly<Record<ErasedNoun, EraseSome>> = {
   },
   async tokens({ tokens, clock, ...deps }, subject) {
     const at = clock.now()
-    for await (const { id, revokedAt } of ownTokens(tokens, subject)) {
-      if (revokedAt === undefined) await commitEach(deps, [[{ type: 'token.revoke', id, at }]])
+    let found = 0
+    for await (const token of eachItem((cursor) => tokens.list({ limit: 200, order: 'asc', cursor }))) {
+      if (token.subject !== subject) continue
+      found += 1
+      if (token.revokedAt === undefined) await commitEach(deps, [[{ type: 'token.revoke', id: token.id, at }]])
     }
     const count = await prune(deps, { type: 'token.prune', before: afterNow(clock), limit: BATCH, subject })
-    return { count, left: await countOwn(tokens, subject) }
+    return { count, left: found - count }
   },
   async sessions({ sessions, clock, ...deps }, subject) {
-    const { items } = await sessions.list({}, { limit: BATCH, order: 'asc' }, ownRows(subject))
-    const own = items.filter(({ owner }) => owner === subject)
-    for (const { id } of own) await abortRuns(deps, { sessionId: id })
+    const { items } = await sessions.list({}, { limit: BATCH, order: 'asc' }, { owner: subject })
+    for (const { id } of items) await abortRuns(deps, { sessionId: id }, REASON)
     return commitEach(
       deps,
-      own.map((session) => sessionDeletion(session, { at: clock.now() })),
+      items.map((session) => sessionDeletion(session, { at: clock.now() })),
     )
   },
   async runs({ clock, ...deps }, subject) {
-    await abortRuns(deps, { owner: subject })
+    await abortRuns(deps, { owner: subject }, REASON)
     const count = await prune(deps, {
       type: 'run.prune',
       before: afterNow(clock),
@@ -126,14 +126,14 @@ export const OWNED_ROWS: Readonly<Record<ErasedNoun, EraseSome>> = {
     return { count: await prune(deps, { type: 'event.delete', positions }), left: 0 }
   },
   async blocks({ blocks, ...deps }, subject) {
-    const { items } = await blocks.list(undefined, { limit: BATCH, order: 'asc' }, ownRows(subject))
+    const { items } = await blocks.list(undefined, { limit: BATCH, order: 'asc' }, { owner: subject })
     return commitEach(
       deps,
       items.map(({ owner, namespace, label }) => [{ type: 'block.delete', ref: { owner, namespace, label } }]),
     )
   },
   async files({ files, ...deps }, subject) {
-    const { items } = await files.list({}, { limit: BATCH, order: 'asc' }, ownRows(subject))
+    const { items } = await files.list({}, { limit: BATCH, order: 'asc' }, { owner: subject })
     return commitEach(
       deps,
       items.map(({ id }) => [{ type: 'file.delete', id }]),
@@ -145,8 +145,6 @@ const DELETED = answerAfterDeletion('run-not-found', 'owner')
 
 const isOwnedBy = (subject: string, payload: JsonText): boolean =>
   (fromJsonText(payload) as { readonly owner?: unknown }).owner === subject
-
-const ownRows = (owner: string): RowAccess => ({ owner })
 
 /** Runs that end in this millisecond have ended before it. */
 const afterNow = (clock: Clock): EpochMs => (clock.now() + 1) as EpochMs
@@ -164,24 +162,4 @@ async function commitEach(
   let count = 0
   for (const writes of deletions) if ((await unitOfWork.commit(writes)).committed) count += 1
   return { count, left: deletions.length - count }
-}
-
-async function* ownTokens(tokens: Pick<TokenStore, 'list'>, subject: string) {
-  const everyToken = eachItem((cursor) => tokens.list({ limit: 200, order: 'asc', cursor }))
-  for await (const token of everyToken) if (token.subject === subject) yield token
-}
-
-async function countOwn(tokens: Pick<TokenStore, 'list'>, subject: string): Promise<number> {
-  let count = 0
-  for await (const _ of ownTokens(tokens, subject)) count += 1
-  return count
-}
-
-async function abortRuns(
-  { runs, abortRun }: Pick<OwnedRowsDeps, 'runs' | 'abortRun'>,
-  filter: { readonly sessionId: string } | { readonly owner: string },
-): Promise<void> {
-  for await (const { id } of eachRun(runs, { ...filter, statuses: ACTIVE_RUN_STATUSES }, { content: [] })) {
-    await abortIfActive(abortRun, { runId: id, reason: REASON, visibility: EVERY_ROW })
-  }
 }

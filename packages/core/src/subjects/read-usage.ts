@@ -1,6 +1,6 @@
-import { type Clock, endOfDay, type FileStore, perdureError, type RunStore, startOfDay } from '@perdure/ports'
+import { type Clock, endOfDay, type FileStore, type RunStore, startOfDay } from '@perdure/ports'
 import { authorize } from '../auth/authorize.ts'
-import { isSubjectName, type Principal, SUBJECT_NAME_RULE } from '../auth/principal.ts'
+import { checkSubjectName, type Principal } from '../auth/principal.ts'
 import { type PerSubject, subjectLimitsOf } from '../runs/subject-limits.ts'
 
 export interface ReadSubjectUsageDeps {
@@ -17,7 +17,7 @@ export type ReadSubjectUsage = ReturnType<typeof createReadSubjectUsage>
 /** @throws PerdureError `validation-failed`; `scope-denied` for another subject without `subjects:read` */
 export function createReadSubjectUsage({ runs, files, clock, perSubject, maxFileBytes }: ReadSubjectUsageDeps) {
   return async ({ subject, principal }: { readonly subject: string; readonly principal: Principal }) => {
-    if (!isSubjectName(subject)) throw perdureError('validation-failed', { message: `subject ${SUBJECT_NAME_RULE}` })
+    checkSubjectName(subject)
     if (subject !== principal.subject) authorize(principal, 'subjects:read', {})
     const now = clock.now()
     const limits = subjectLimitsOf(perSubject)

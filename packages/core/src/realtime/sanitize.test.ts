@@ -19,8 +19,7 @@ function searchWithPatterns(text: string, policy: string) {
   return { clean, found }
 }
 
-const EMAIL =
-  /(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9])/g
+const EMAIL = /[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9])/g
 
 const sanitizeEmails = (text: string, policy: string) =>
   text.replace(EMAIL, policy === 'strip' ? '' : '[redacted:email]')
@@ -29,6 +28,7 @@ describe('sanitizeText', () => {
   it.each([
     ['mail bob.smith+x@example.co.uk now', 'mail [redacted:email] now'],
     ['a@b and @c and d@', 'a@b and @c and d@'],
+    [`${'p'.repeat(66)}@example.com`, 'pp[redacted:email]'],
     [`key:\n${KEY}\nend`, 'key:\n[redacted:private-key]\nend'],
     ['-----BEGIN PRIVATE KEY-----\ncut off', '[redacted:private-key]'],
     ['Authorization: Bearer abcdefgh12345678', 'Authorization: Bearer [redacted:bearer]'],

@@ -171,12 +171,25 @@ it('starts one run for concurrent AG-UI requests with one run id', async () => {
       messages: texts.map((content, n) => ({ id: `m${n}`, role: 'user', content })),
     })
 
-  const answers = await Promise.all([send('t', 'hi'), send('t', 'hi'), send('t', 'hi', 'more')])
+  const answers = await Promise.all([send('t', 'hi'), send('t', 'hi'), send('t', 'hi')])
   const other = await send('other', 'hi')
 
   expect(new Set(answers.map(({ runId }) => runId)).size).toBe(1)
   expect(answers.every(({ text }) => text.includes('RUN_FINISHED'))).toBe(true)
   expect(answers[0]?.runId).not.toBe(other.runId)
+})
+
+it('takes one of two different messages that concurrent AG-UI requests send under one run id', async () => {
+  const alice = await as('alice', 'agents:invoke')
+  const send = (id: string) =>
+    alice('/agents/echo/ag-ui', { threadId: 't', runId: 'r1', messages: [{ id, role: 'user', content: id }] })
+
+  const answers = await Promise.all([send('first'), send('second')])
+
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
+  expect(answers.find(({ status }) => status === 409)?.text).toContain('idempotency-conflict')
+  const { items } = JSON.parse((await (await as('boss', 'admin:*'))('/runs')).text)
+  expect(items).toHaveLength(1)
 })
 
 it('starts one run for MCP calls with one idempotency key, in the header or in _meta', async () => {

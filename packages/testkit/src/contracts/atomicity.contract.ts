@@ -160,7 +160,7 @@ const CHANGES: {
   'audit.release': { type: 'audit.release', keys: ['staged-1', 'source-1'] },
   'audit.prune': { type: 'audit.prune', throughSeq: 1 },
   'event.trim': { type: 'event.trim', before: at(1), limit: 1 },
-  'event.delete': { type: 'event.delete', positions: Array.from({ length: 500 }, (_, index) => index + 1) },
+  'event.delete': { type: 'event.delete', positions: [] },
   'run.prune': { type: 'run.prune', before: at(1), limit: 1 },
   ...TOKEN_CHANGES,
   ...LANE_CHANGES,
@@ -235,11 +235,16 @@ async function snapshot(storage: Storage) {
   }
 }
 
-const changeCases: readonly ContractCase[] = Object.values(CHANGES).map((change) => ({
-  title: `rolls back ${change.type} when a later write of its commit conflicts`,
+const changeCases: readonly ContractCase[] = Object.values(CHANGES).map((example) => ({
+  title: `rolls back ${example.type} when a later write of its commit conflicts`,
   async run(storage) {
     await seed(storage)
     const before = await snapshot(storage)
+    // The engine assigns the positions of events.
+    const change =
+      example.type === 'event.delete'
+        ? { ...example, positions: before.streams.flat().map(({ position }) => position) }
+        : example
 
     await refused(storage, change, CONFLICTS['run.fence'])
     expect(await snapshot(storage)).toEqual(before)

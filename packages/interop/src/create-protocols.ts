@@ -1,5 +1,5 @@
 import { isFields } from '@perdure/core'
-import { type Operation, PROTOCOLS, type ProtocolName } from '@perdure/protocol'
+import { type Operation, PROTOCOLS, type Protocol, type ProtocolName } from '@perdure/protocol'
 import type { AgUiDeps } from './ag-ui/create-ag-ui.ts'
 import { agUiHandlers } from './ag-ui/handlers.ts'
 import type { AiSdkDeps } from './ai-sdk/create-ai-sdk.ts'
@@ -45,9 +45,8 @@ export function createProtocols(given: ProtocolsDeps): CallProtocol {
 
 /** Whether a request can start a run and waits for its end: it is refused before the run starts if no stream can be open. */
 function answersWithStream(protocol: ProtocolName, name: string, { body }: ProtocolRequest): boolean {
-  // A call of a tool that gets no stream is answered with the state of its run.
-  if (protocol === 'mcp') return false
-  const operations: Readonly<Record<string, Operation>> = PROTOCOLS[protocol].operations
+  const { operations, needsStream }: Protocol = PROTOCOLS[protocol]
+  if (needsStream === false) return false
   const { idempotent, responses } = operations[name] as Operation
   return idempotent && responses[200]?.stream === 'event-stream' && !(isFields(body) && body.background === true)
 }

@@ -7,6 +7,8 @@ export interface ScopeSpec {
   readonly third: 'id' | 'none' | readonly string[]
   /** Rows have an owner, so a grant can use `own` for the rows that the token's subject owns. */
   readonly owned?: true
+  /** A token for a user can have it, for the rows that the user owns. */
+  readonly forUsers?: true
   readonly summary: string
 }
 
@@ -14,7 +16,7 @@ export interface ScopeSpec {
 export const SCOPES = {
   'agents:read': { third: 'id', summary: 'See agents, their state, their runs and events.' },
   'agents:invoke': { third: 'id', summary: 'Run, stream and abort agents.' },
-  'runs:read': { third: 'id', owned: true, summary: 'See runs and their events.' },
+  'runs:read': { third: 'id', owned: true, forUsers: true, summary: 'See runs and their events.' },
   'runs:repair': {
     third: 'id',
     owned: true,
@@ -26,11 +28,11 @@ export const SCOPES = {
   'workflows:execute': { third: 'id', summary: 'Execute and abort workflows.' },
   'workflows:resume': { third: 'id', summary: 'Resume suspended workflow threads.' },
   'workflows:delete': { third: 'id', summary: 'Delete workflow threads.' },
-  'sessions:read': { third: 'id', owned: true, summary: 'See sessions, transcripts and events.' },
-  'sessions:write': { third: 'id', owned: true, summary: 'Create, change and delete sessions.' },
+  'sessions:read': { third: 'id', owned: true, forUsers: true, summary: 'See sessions, transcripts and events.' },
+  'sessions:write': { third: 'id', owned: true, forUsers: true, summary: 'Create, change and delete sessions.' },
   'sessions:export': { third: 'id', owned: true, summary: 'Export sessions.' },
-  'files:read': { third: 'id', owned: true, summary: 'See files and their contents.' },
-  'files:write': { third: 'id', owned: true, summary: 'Store and delete files.' },
+  'files:read': { third: 'id', owned: true, forUsers: true, summary: 'See files and their contents.' },
+  'files:write': { third: 'id', owned: true, forUsers: true, summary: 'Store and delete files.' },
   'memory:read': { third: 'id', owned: true, summary: 'Search and read memory.' },
   'memory:write': { third: 'id', owned: true, summary: 'Write and delete memory.' },
   'consolidator:read': { third: 'none', summary: 'See the consolidator queue and dead letters.' },

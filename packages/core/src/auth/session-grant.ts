@@ -1,4 +1,4 @@
-import { parseScope } from '@perdure/protocol'
+import { parseScope, SCOPES, type ScopeSpec } from '@perdure/protocol'
 import { covers, escalationDenied } from './attenuation.ts'
 import { HOST_SUBJECT_PREFIX, type Principal } from './principal.ts'
 
@@ -11,10 +11,9 @@ export interface SessionGrant {
 
 const MAX_LIFETIME_MS = 3_600_000
 
-/** What a user can do with its own rows. */
-const OWN_SCOPES: ReadonlySet<string> = new Set([
-  ...['runs:read:own', 'sessions:read:own', 'sessions:write:own', 'files:read:own', 'files:write:own'],
-])
+const OWN_SCOPES: ReadonlySet<string> = new Set(
+  Object.entries<ScopeSpec>(SCOPES).flatMap(([scope, { forUsers }]) => (forUsers === true ? `${scope}:own` : [])),
+)
 
 /** Whether the caller may create tokens only for its users. */
 export const mintsOnlySessions = ({ scopes }: Principal): boolean =>

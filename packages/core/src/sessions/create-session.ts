@@ -13,7 +13,7 @@ export interface CreateSessionDeps extends CommitOnceDeps {
   readonly basePath: string
 }
 
-export interface NewSession extends Partial<Pick<SessionRecord, 'id' | 'title' | 'userId' | 'agentId' | 'metadata'>> {}
+export interface NewSession extends Partial<Omit<SessionRecord, 'owner' | 'createdAt' | 'updatedAt'>> {}
 
 /** The same whoever owns the session with this id. */
 const TAKEN_HINT = 'choose an id with a part that cannot be guessed, or omit id'

@@ -9,6 +9,6 @@ export const insertSession = (session: SessionRecord): readonly Write[] => [
 
 /** An event that contains the current session. */
 export function recordEvent(session: SessionRecord, type: 'session.created' | 'session.updated'): NewEvent {
-  const { id, owner, title, userId, agentId, metadata, updatedAt } = session
-  return sessionEvent(id, type, { payload: toJsonText({ id, owner, title, userId, agentId, metadata }), at: updatedAt })
+  const { createdAt, updatedAt, ...members } = session
+  return sessionEvent(session.id, type, { payload: toJsonText(members), at: updatedAt })
 }

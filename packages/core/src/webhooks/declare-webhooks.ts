@@ -18,8 +18,15 @@ import {
   readOtherDeclarations,
 } from '../declarations/living-declarations.ts'
 
+/** The members that the configuration declares. Every other member is the state of the stored webhook. */
+const DECLARED = ['id', 'url', 'events', 'targets', 'owner', 'secrets'] as const satisfies (keyof WebhookRecord)[]
+
 /** A webhook of the configuration. */
-export type ConfiguredWebhook = Pick<WebhookRecord, 'id' | 'url' | 'events' | 'targets' | 'owner' | 'secrets'>
+export type ConfiguredWebhook = Pick<WebhookRecord, (typeof DECLARED)[number]>
+
+/** The declared members, also those that are `undefined`. */
+const definitionOf = (webhook: ConfiguredWebhook) =>
+  Object.fromEntries(DECLARED.map((member) => [member, webhook[member]]))
 
 export interface DeclareWebhooksDeps extends LivingDeclarationsDeps {
   readonly webhooks: WebhookStore
@@ -109,7 +116,7 @@ function declarationWrites(
     })
     return []
   }
-  const { undeclaredAt, ...declared } = { ...known, targets: undefined, owner: undefined, ...webhook }
+  const { undeclaredAt, ...declared } = { ...known, ...definitionOf(webhook) }
   const replaced = { ...declared, superseded: supersededBy(redeclared), version: known.version + 1 }
   return [{ type: 'webhook.replace', webhook: replaced }]
 }
@@ -149,7 +156,5 @@ function undeclaredWrites(deps: DeclareWebhooksDeps, { stored, configured, other
 }
 
 /** The definition of a webhook of the configuration. */
-export const webhookFingerprint = (digest: Pick<Digest, 'sha256'>, webhook: ConfiguredWebhook): string => {
-  const { id, url, events, targets, owner, secrets } = webhook
-  return fingerprintOf(digest, { id, url, events, targets, owner, secrets })
-}
+export const webhookFingerprint = (digest: Pick<Digest, 'sha256'>, webhook: ConfiguredWebhook): string =>
+  fingerprintOf(digest, definitionOf(webhook))

@@ -1,11 +1,12 @@
+import { PROTOCOLS, type Protocol } from '@perdure/protocol'
 import type { CreateStage } from './stage.ts'
 
 /** Headers that a browser hides from a page otherwise. */
 const EXPOSED = [
   ...['Idempotency-Replayed', 'Idempotency-Status', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'X-Request-Id'],
-  ...['Location', 'Content-Location', 'WWW-Authenticate', 'Allow', 'Preference-Applied', 'Mcp-Session-Id'],
+  ...['Location', 'Content-Location', 'WWW-Authenticate', 'Allow', 'Preference-Applied'],
   ...['ETag', 'Accept-Ranges', 'Content-Range', 'Content-Disposition', 'X-Perdure-Run-Id'],
-  ...['X-Workflow-Run-Id', 'X-Workflow-Stream-Tail-Index'],
+  ...Object.values<Protocol>(PROTOCOLS).flatMap(({ headers }) => headers?.read ?? []),
 ].join(', ')
 
 /** Lets pages of allowed origins read responses, including errors. Never allows browser credentials. */

@@ -1,14 +1,17 @@
 import { perdureError } from '@perdure/ports'
+import { PROTOCOLS, type Protocol } from '@perdure/protocol'
 import type { Answer } from '../handlers.ts'
 import type { RequestHead } from '../request/request-head.ts'
 import { isSameOrigin } from '../request/same-origin.ts'
 import type { CreateStage } from './stage.ts'
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
-const ALLOWED_HEADERS =
-  'Accept, Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, Prefer, traceparent, X-Request-Id'
-/** The headers in which the SDK of OpenAI describes itself; new versions of it add some. */
-const OF_SDK = /^(?:x-stainless|openai)-[a-z-]{1,48}$/i
+const PROTOCOL_HEADERS = Object.values<Protocol>(PROTOCOLS).flatMap(({ headers }) => headers ?? [])
+const ALLOWED_HEADERS = [
+  ...['Accept', 'Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'Prefer', 'traceparent'],
+  ...['X-Request-Id', ...PROTOCOL_HEADERS.flatMap(({ sent }) => sent ?? [])],
+].join(', ')
+const ALLOWED_PATTERNS = PROTOCOL_HEADERS.flatMap(({ sentPattern }) => sentPattern ?? [])
 const MAX_ASKED = 32
 const MAX_AGE_SECONDS = '600'
 
@@ -29,7 +32,9 @@ export const createOrigin: CreateStage =
   }
 
 function answerPreflight({ header }: RequestHead, headers: Map<string, string>, methods: readonly string[]): Answer {
-  const asked = (header('access-control-request-headers') ?? '').split(',').filter((name) => OF_SDK.test(name.trim()))
+  const asked = (header('access-control-request-headers') ?? '')
+    .split(',')
+    .filter((name) => ALLOWED_PATTERNS.some((pattern) => pattern.test(name.trim())))
   headers.set('Access-Control-Allow-Methods', methods.join(', '))
   headers.set('Access-Control-Allow-Headers', [ALLOWED_HEADERS, ...asked.slice(0, MAX_ASKED)].join(','))
   headers.set('Access-Control-Max-Age', MAX_AGE_SECONDS)

@@ -24,6 +24,17 @@ export interface Protocol {
   readonly operations: OperationTable
   /** Its documented schemas, by name. */
   readonly schemas: object
+  /** Headers of its own, which pages of other origins use. */
+  readonly headers?: {
+    /** The names of headers that a page may send. */
+    readonly sent?: readonly string[]
+    /** Matches the names of further headers that a page may send, because new versions of a client add some. */
+    readonly sentPattern?: RegExp
+    /** The names of headers that a page may read. */
+    readonly read?: readonly string[]
+  }
+  /** `false` if a call that starts a run and finds every stream taken is answered with the state of its run. */
+  readonly needsStream?: false
   /**
    * The body of an error response as the clients read it; by default, that of any other operation.
    *

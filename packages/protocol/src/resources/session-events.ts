@@ -3,7 +3,7 @@ import { Message, Session } from './sessions.ts'
 
 /** The session without its timestamps. */
 export const SessionEvent = v.object({
-  ...v.pick(Session, ['id', 'owner', 'title', 'userId', 'agentId']).entries,
+  ...v.omit(Session, ['createdAt', 'updatedAt']).entries,
   metadata: v.optional(Session.entries.metadata),
 })
 

@@ -67,6 +67,21 @@ describe('a host on a full disk', () => {
   })
 })
 
+const FREEING: readonly Write[] = [
+  { type: 'event.delete', positions: [1] },
+  { type: 'fact.delete', id: 'fact_1', revision: 1 },
+  { type: 'mcp-server.delete', id: 'files' },
+  { type: 'trigger.delete', id: 'nightly' },
+]
+
+it.each(FREEING)('commits $type on a full disk', async (write) => {
+  const { host, disk } = setUp()
+  disk.hasRoom = false
+  await expect(host.commit(begin)).rejects.toMatchObject({ code: 'storage-full' })
+
+  await expect(host.commit([write])).resolves.toBeDefined()
+})
+
 describe('the reserve', () => {
   it('is created, released and created again while there is space', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'perdure-reserve-'))

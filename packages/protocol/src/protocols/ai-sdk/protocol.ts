@@ -116,6 +116,7 @@ export const aiSdk = {
   mounts: 'Mount the AI SDK routes of each agent, below `/agents/:agentId/chat`.',
   operations,
   schemas,
+  headers: { read: ['X-Workflow-Run-Id', 'X-Workflow-Stream-Tail-Index'] },
   // The client shows the body as the text of its error.
   errorBody: ({ error, message, hint }) => ({
     text: errorLine({ message, code: error, hint }),

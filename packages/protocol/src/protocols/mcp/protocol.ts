@@ -109,5 +109,10 @@ export const mcp = {
   mounts: 'Mount the MCP server at `/mcp`, whose tools are the agents and workflows.',
   operations,
   schemas,
+  headers: {
+    sent: ['Mcp-Method', 'Mcp-Name', 'Mcp-Protocol-Version', 'Mcp-Session-Id'],
+    read: ['Mcp-Session-Id'],
+  },
+  needsStream: false,
   errorBody,
 } as const satisfies Protocol

@@ -220,5 +220,7 @@ export const openai = {
   mounts: 'Mount the OpenAI routes, below `/openai`.',
   operations,
   schemas,
+  // The headers in which the client describes itself.
+  headers: { sentPattern: /^(?:x-stainless|openai)-[a-z-]{1,48}$/i },
   errorBody,
 } as const satisfies Protocol

@@ -1,5 +1,5 @@
 import { perdureError, StartError, type Storage } from '@perdure/ports'
-import { createStores, readProgram, runLater } from '@perdure/storage'
+import { createStores, runLater } from '@perdure/storage'
 import { createConnection, createQueryCache } from './connection/connection.ts'
 import { translateStartError } from './connection/hello.ts'
 import { migrationsOf } from './connection/migrate.ts'
@@ -34,7 +34,7 @@ export async function openPostgresReader(location: PostgresLocation): Promise<St
   const db = createConnection(reads.execute, createQueryCache(), reads.copy)
   const stores = createStores({
     commit: () => Promise.reject(perdureError('storage-failed', { message: 'The storage was opened for reading.' })),
-    read: (name, request) => runLater(readProgram(db.db, name, request)),
+    read: (program, ...args) => runLater(program(db.db, ...args)),
   })
   return { ...stores, status: async () => ({ writable: false, walBytes: 0, dbBytes: 0 }), close: reads.close }
 }

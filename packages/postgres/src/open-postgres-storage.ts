@@ -1,5 +1,5 @@
 import { StartError, type Storage, type StorageStatus } from '@perdure/ports'
-import { compile, createStores, readLogHead, runLater } from '@perdure/storage'
+import { compile, createStores, findIdempotencies, readLogHead, runLater } from '@perdure/storage'
 import { sql } from 'kysely'
 import { createLockoutStore } from './access/lockout-store.ts'
 import { createTicketStore } from './access/ticket-store.ts'
@@ -148,7 +148,7 @@ export async function openStorage(
     }
     return {
       ...createStores(host, {
-        findIdempotency: createKeyLookup((ids, now) => host.read('idempotency.findMany', { ids, now })),
+        findIdempotency: createKeyLookup((ids, now) => host.read(findIdempotencies, { ids, now })),
       }),
       ...(cluster && { cluster, nodes: createNodeDirectory(readFrom, cluster) }),
       tail: { follow: tail.follow, state: tail.state },

@@ -1,6 +1,82 @@
 import type { IdempotencyStore, Storage } from '@perdure/ports'
-import type { StorageHost } from './operations.ts'
+import {
+  approvalsToRemind,
+  dueApprovals,
+  findApproval,
+  listApprovals,
+  nextApprovalDueAt,
+  nextReminderAt,
+} from './approvals/approval-store.ts'
+import { readAudit, readAuditBefore, readAuditLinks, readAuditState, readStaged } from './audit/audit-log.ts'
+import { findChat, listChats } from './chats/chat-store.ts'
+import { listEmissions } from './events/emission-store.ts'
+import { countEvents, readEvents, readEventsBefore, readLogHead, scanEvents } from './events/event-log.ts'
+import {
+  fileContent,
+  fileHolders,
+  fileUsage,
+  findFile,
+  findSameFile,
+  hashesInUse,
+  holdingRuns,
+  listFiles,
+} from './files/file-store.ts'
+import { findHookDelivery, findReceived, listHookDeliveries } from './hooks/hook-delivery-store.ts'
+import { findIdempotency, findRunIds, holdsLegacyIds } from './keys/idempotency-store.ts'
+import { findMcpServer, listMcpServers } from './mcp/mcp-server-store.ts'
+import { findBlock, listBlocks } from './memory/block-store.ts'
+import { extractedThrough, idleSessions, spentOn } from './memory/consolidation-store.ts'
+import { findFact, listFacts, nearestFacts, searchFacts } from './memory/fact-store.ts'
+import { expiredFacts, factsWeighedBefore, repeatedFacts, unembeddedFacts } from './memory/fact-upkeep.ts'
+import { countJobs, dueJobs, findJob, findLiveJob, listDeadLetters, nextJobDueAt } from './memory/job-queue.ts'
+import { findMemoryConflict, listMemoryConflicts, openMemoryConflicts } from './memory/memory-conflict-store.ts'
+import { takenSlots } from './runs/lane-store.ts'
+import { runsNeedingFollowUp } from './runs/run-follow-ups.ts'
+import { runOwners } from './runs/run-owners.ts'
+import { findRun, listRuns, outlineRuns } from './runs/run-store.ts'
+import { nextDeadlineAt, nextStartAt, runsPastDeadline, runsStarting } from './runs/run-timers.ts'
+import { subjectUsage } from './runs/subject-usage.ts'
+import {
+  findSession,
+  listMessages,
+  listSessions,
+  outlineMessages,
+  sessionsIdleSince,
+} from './sessions/session-store.ts'
+import {
+  briefSteps,
+  completedSteps,
+  dueSteps,
+  endedSteps,
+  findStep,
+  listSteps,
+  nextDueAt,
+  readSteps,
+  stepsWaitingForEvent,
+  stepWaitingForChild,
+} from './steps/step-store.ts'
+import type { StorageHost } from './storage-host.ts'
 import { withStoredTexts } from './stored-texts.ts'
+import { findSubjectRevocations } from './tokens/subject-revocation-store.ts'
+import { findToken, findTokenByDigest, findTokens, listTokens, rootOfToken } from './tokens/token-store.ts'
+import { findFire, firstPendingFires, listFires } from './triggers/fire-store.ts'
+import {
+  dueTriggers,
+  findTrigger,
+  lastActivity,
+  listTriggers,
+  triggerOverview,
+  triggersOfEvent,
+  triggersOfHook,
+} from './triggers/trigger-store.ts'
+import {
+  countDeliveries,
+  dueRetries,
+  findDelivery,
+  listDeliveries,
+  unattemptedDeliveries,
+} from './webhooks/delivery-store.ts'
+import { findWebhook, listWebhooks } from './webhooks/webhook-store.ts'
 
 export interface StoreOptions {
   /** Replaces the read of one record, for a host that reads several at once. */
@@ -10,161 +86,159 @@ export interface StoreOptions {
 /** The storage ports; each method is one operation of the host. */
 export const createStores = (
   host: StorageHost,
-  { findIdempotency = (id, now) => host.read('idempotency.find', { id, now }) }: StoreOptions = {},
+  { findIdempotency: find = (id, now) => host.read(findIdempotency, { id, now }) }: StoreOptions = {},
 ): Omit<Storage, 'status' | 'close'> => ({
   unitOfWork: { commit: (writes) => host.commit(writes) },
   runs: {
-    find: (id, visibility) => host.read('runs.find', { id, visibility }),
-    list: (filter, page, visibility) => host.read('runs.list', { filter, page, visibility }),
-    outline: (filter, page, visibility) =>
-      withStoredTexts(host, host.read('runs.outline', { filter, page, visibility })),
-    owners: (limit) => host.read('runs.owners', limit),
-    usage: (subject, now) => host.read('runs.usage', { subject, now }),
-    needingFollowUp: (limit) => host.read('runs.needingFollowUp', { limit }),
+    find: (id, visibility) => host.read(findRun, { id, visibility }),
+    list: (filter, page, visibility) => host.read(listRuns, { filter, page, visibility }),
+    outline: (filter, page, visibility) => withStoredTexts(host, host.read(outlineRuns, { filter, page, visibility })),
+    owners: (limit) => host.read(runOwners, limit),
+    usage: (subject, now) => host.read(subjectUsage, { subject, now }),
+    needingFollowUp: (limit) => host.read(runsNeedingFollowUp, { limit }),
   },
   runTimers: {
-    pastDeadline: (now, limit) => host.read('runTimers.pastDeadline', { now, limit }),
-    nextDeadlineAt: () => host.read('runTimers.nextDeadlineAt', undefined),
-    starting: (range, limit) => host.read('runTimers.starting', { ...range, limit }),
-    nextStartAt: (after) => host.read('runTimers.nextStartAt', { after }),
+    pastDeadline: (now, limit) => host.read(runsPastDeadline, { now, limit }),
+    nextDeadlineAt: () => host.read(nextDeadlineAt),
+    starting: (range, limit) => host.read(runsStarting, { ...range, limit }),
+    nextStartAt: (after) => host.read(nextStartAt, { after }),
   },
-  lanes: { taken: (query) => host.read('lanes.taken', query) },
+  lanes: { taken: (query) => host.read(takenSlots, query) },
   steps: {
-    list: (runId, content) => host.read('steps.list', { runId, content }),
-    read: (runId, range) => host.read('steps.read', { runId, ...range }),
-    listBriefly: (runId, range) => host.read('steps.listBriefly', { runId, ...range }),
-    ended: (runId, range) => host.read('steps.ended', { runId, ...range }),
-    completed: (runId, page) => withStoredTexts(host, host.read('steps.completed', { runId, page })),
-    find: (runId, seq) => host.read('steps.find', { runId, seq }),
-    due: (now, limit) => host.read('steps.due', { now, limit }),
-    nextDueAt: () => host.read('steps.nextDueAt', undefined),
-    waitingForEvent: (eventName, range) => host.read('steps.waitingForEvent', { eventName, ...range }),
-    waitingForChild: (childRunId) => host.read('steps.waitingForChild', childRunId),
+    list: (runId, content) => host.read(listSteps, { runId, content }),
+    read: (runId, range) => host.read(readSteps, { runId, ...range }),
+    listBriefly: (runId, range) => host.read(briefSteps, { runId, ...range }),
+    ended: (runId, range) => host.read(endedSteps, { runId, ...range }),
+    completed: (runId, page) => withStoredTexts(host, host.read(completedSteps, { runId, page })),
+    find: (runId, seq) => host.read(findStep, { runId, seq }),
+    due: (now, limit) => host.read(dueSteps, { now, limit }),
+    nextDueAt: () => host.read(nextDueAt),
+    waitingForEvent: (eventName, range) => host.read(stepsWaitingForEvent, { eventName, ...range }),
+    waitingForChild: (childRunId) => host.read(stepWaitingForChild, childRunId),
   },
   approvals: {
-    find: (id, visibility) => host.read('approvals.find', { id, visibility }),
-    list: (filter, page, visibility) => host.read('approvals.list', { filter, page, visibility }),
-    due: (now, limit) => host.read('approvals.due', { now, limit }),
-    nextDueAt: () => host.read('approvals.nextDueAt', undefined),
-    toRemind: (now, limit) => host.read('approvals.toRemind', { now, limit }),
-    nextReminderAt: () => host.read('approvals.nextReminderAt', undefined),
+    find: (id, visibility) => host.read(findApproval, { id, visibility }),
+    list: (filter, page, visibility) => host.read(listApprovals, { filter, page, visibility }),
+    due: (now, limit) => host.read(dueApprovals, { now, limit }),
+    nextDueAt: () => host.read(nextApprovalDueAt),
+    toRemind: (now, limit) => host.read(approvalsToRemind, { now, limit }),
+    nextReminderAt: () => host.read(nextReminderAt),
   },
-  emissions: { list: (limit) => host.read('emissions.list', limit) },
+  emissions: { list: (limit) => host.read(listEmissions, limit) },
   events: {
-    read: (stream, range) => host.read('events.read', { stream, range }),
-    readBefore: (stream, range) => host.read('events.readBefore', { stream, range }),
-    count: (stream, range) => host.read('events.count', { stream, range }),
-    head: () => host.read('events.head', undefined),
-    scan: (types, range) => host.read('events.scan', { types, range }),
+    read: (stream, range) => host.read(readEvents, { stream, range }),
+    readBefore: (stream, range) => host.read(readEventsBefore, { stream, range }),
+    count: (stream, range) => host.read(countEvents, { stream, range }),
+    head: () => host.read(readLogHead),
+    scan: (types, range) => host.read(scanEvents, { types, range }),
   },
   idempotency: {
-    find: findIdempotency,
-    runIds: (ids, now) => host.read('idempotency.runIds', { ids, now }),
-    holdsLegacyIds: (now) => host.read('idempotency.holdsLegacyIds', now),
+    find,
+    runIds: (ids, now) => host.read(findRunIds, { ids, now }),
+    holdsLegacyIds: (now) => host.read(holdsLegacyIds, now),
   },
   sessions: {
-    find: (id, visibility) => host.read('sessions.find', { id, visibility }),
-    list: (filter, page, visibility) => host.read('sessions.list', { filter, page, visibility }),
-    messages: (sessionId, page) => host.read('sessions.messages', { sessionId, page }),
-    outlineMessages: (sessionId, page) =>
-      withStoredTexts(host, host.read('sessions.outlineMessages', { sessionId, page })),
-    idleSince: (query) => host.read('sessions.idleSince', query),
+    find: (id, visibility) => host.read(findSession, { id, visibility }),
+    list: (filter, page, visibility) => host.read(listSessions, { filter, page, visibility }),
+    messages: (sessionId, page) => host.read(listMessages, { sessionId, page }),
+    outlineMessages: (sessionId, page) => withStoredTexts(host, host.read(outlineMessages, { sessionId, page })),
+    idleSince: (query) => host.read(sessionsIdleSince, query),
   },
   chats: {
-    find: (id, visibility) => host.read('chats.find', { id, visibility }),
-    list: (filter, page, visibility) => host.read('chats.list', { filter, page, visibility }),
+    find: (id, visibility) => host.read(findChat, { id, visibility }),
+    list: (filter, page, visibility) => host.read(listChats, { filter, page, visibility }),
   },
   tokens: {
-    find: (id) => host.read('tokens.find', id),
-    findMany: (ids) => host.read('tokens.findMany', ids),
-    findByDigest: (digest) => host.read('tokens.findByDigest', digest),
-    rootOf: (id) => host.read('tokens.rootOf', id),
-    list: (page) => host.read('tokens.list', page),
+    find: (id) => host.read(findToken, id),
+    findMany: (ids) => host.read(findTokens, ids),
+    findByDigest: (digest) => host.read(findTokenByDigest, digest),
+    rootOf: (id) => host.read(rootOfToken, id),
+    list: (page) => host.read(listTokens, page),
   },
-  subjectRevocations: { find: (subjects) => host.read('subjectRevocations.find', subjects) },
+  subjectRevocations: { find: (subjects) => host.read(findSubjectRevocations, subjects) },
   audit: {
-    read: (range) => host.read('audit.read', range),
-    readBefore: (range) => host.read('audit.readBefore', range),
-    links: (range) => host.read('audit.links', range),
-    state: () => host.read('audit.state', undefined),
-    staged: (limit) => host.read('audit.staged', limit),
+    read: (range) => host.read(readAudit, range),
+    readBefore: (range) => host.read(readAuditBefore, range),
+    links: (range) => host.read(readAuditLinks, range),
+    state: () => host.read(readAuditState),
+    staged: (limit) => host.read(readStaged, limit),
   },
   triggers: {
-    find: (id) => host.read('triggers.find', id),
-    list: (page) => host.read('triggers.list', page),
-    due: (now, limit) => host.read('triggers.due', { now, limit }),
-    listByEvent: (event, part) => host.read('triggers.listByEvent', { event, ...part }),
-    listByHook: (hook, part) => host.read('triggers.listByHook', { hook, ...part }),
-    overview: () => host.read('triggers.overview', undefined),
-    lastActivity: (sessionId) => host.read('triggers.lastActivity', sessionId),
+    find: (id) => host.read(findTrigger, id),
+    list: (page) => host.read(listTriggers, page),
+    due: (now, limit) => host.read(dueTriggers, { now, limit }),
+    listByEvent: (event, part) => host.read(triggersOfEvent, { event, ...part }),
+    listByHook: (hook, part) => host.read(triggersOfHook, { hook, ...part }),
+    overview: () => host.read(triggerOverview),
+    lastActivity: (sessionId) => host.read(lastActivity, sessionId),
   },
   fires: {
-    find: (id) => host.read('fires.find', id),
-    list: (filter, page) => host.read('fires.list', { filter, page }),
-    firstPending: (limit) => host.read('fires.firstPending', limit),
+    find: (id) => host.read(findFire, id),
+    list: (filter, page) => host.read(listFires, { filter, page }),
+    firstPending: (limit) => host.read(firstPendingFires, limit),
   },
   mcpServers: {
-    find: (id) => host.read('mcpServers.find', id),
-    list: () => host.read('mcpServers.list', undefined),
+    find: (id) => host.read(findMcpServer, id),
+    list: () => host.read(listMcpServers),
   },
   facts: {
-    find: (id, at) => host.read('facts.find', { id, ...at }),
-    list: (filter, page) => host.read('facts.list', { filter, page }),
-    search: (text, filter, limit) => host.read('facts.search', { text, filter, limit }),
-    nearest: (query, filter, limit) => host.read('facts.nearest', { query, filter, limit }),
+    find: (id, at) => host.read(findFact, { id, ...at }),
+    list: (filter, page) => host.read(listFacts, { filter, page }),
+    search: (text, filter, limit) => host.read(searchFacts, { text, filter, limit }),
+    nearest: (query, filter, limit) => host.read(nearestFacts, { query, filter, limit }),
   },
   factUpkeep: {
-    repeated: (range, limit) => host.read('factUpkeep.repeated', { range, limit }),
-    expired: (range, limit) => host.read('factUpkeep.expired', { range, limit }),
-    weighedBefore: (range, limit) => host.read('factUpkeep.weighedBefore', { range, limit }),
-    unembedded: (limit) => host.read('factUpkeep.unembedded', limit),
+    repeated: (range, limit) => host.read(repeatedFacts, { range, limit }),
+    expired: (range, limit) => host.read(expiredFacts, { range, limit }),
+    weighedBefore: (range, limit) => host.read(factsWeighedBefore, { range, limit }),
+    unembedded: (limit) => host.read(unembeddedFacts, limit),
   },
   blocks: {
-    find: (ref) => host.read('blocks.find', ref),
-    list: (namespace, page, visibility) => host.read('blocks.list', { namespace, page, visibility }),
+    find: (ref) => host.read(findBlock, ref),
+    list: (namespace, page, visibility) => host.read(listBlocks, { namespace, page, visibility }),
   },
   memoryConflicts: {
-    find: (id, visibility) => host.read('memoryConflicts.find', { id, visibility }),
-    list: (namespace, page, visibility) => host.read('memoryConflicts.list', { namespace, page, visibility }),
-    listOpenByFacts: (factIds) => host.read('memoryConflicts.listOpenByFacts', factIds),
+    find: (id, visibility) => host.read(findMemoryConflict, { id, visibility }),
+    list: (namespace, page, visibility) => host.read(listMemoryConflicts, { namespace, page, visibility }),
+    listOpenByFacts: (factIds) => host.read(openMemoryConflicts, factIds),
   },
   jobs: {
-    find: (id) => host.read('jobs.find', id),
-    findLive: (key) => host.read('jobs.findLive', key),
-    due: (phases, now, limit) => host.read('jobs.due', { phases, now, limit }),
-    nextDueAt: (phases) => host.read('jobs.nextDueAt', phases),
-    deadLetters: (page) => host.read('jobs.deadLetters', page),
-    counts: () => host.read('jobs.counts', undefined),
+    find: (id) => host.read(findJob, id),
+    findLive: (key) => host.read(findLiveJob, key),
+    due: (phases, now, limit) => host.read(dueJobs, { phases, now, limit }),
+    nextDueAt: (phases) => host.read(nextJobDueAt, phases),
+    deadLetters: (page) => host.read(listDeadLetters, page),
+    counts: () => host.read(countJobs),
   },
   consolidation: {
-    idleSessions: (before, limit) => host.read('consolidation.idleSessions', { before, limit }),
-    extractedThrough: (sessionId) => host.read('consolidation.extractedThrough', sessionId),
-    spentOn: (day) => host.read('consolidation.spentOn', day),
+    idleSessions: (before, limit) => host.read(idleSessions, { before, limit }),
+    extractedThrough: (sessionId) => host.read(extractedThrough, sessionId),
+    spentOn: (day) => host.read(spentOn, day),
   },
   webhooks: {
-    find: (id) => host.read('webhooks.find', id),
-    list: () => host.read('webhooks.list', undefined),
+    find: (id) => host.read(findWebhook, id),
+    list: () => host.read(listWebhooks),
   },
   deliveries: {
-    find: (id) => host.read('deliveries.find', id),
-    list: (filter, page) => host.read('deliveries.list', { filter, page }),
-    unattempted: (webhookId, limit) => host.read('deliveries.unattempted', { webhookId, limit }),
-    retries: (webhookId, now, limit) => host.read('deliveries.retries', { webhookId, now, limit }),
-    counts: () => host.read('deliveries.counts', undefined),
+    find: (id) => host.read(findDelivery, id),
+    list: (filter, page) => host.read(listDeliveries, { filter, page }),
+    unattempted: (webhookId, limit) => host.read(unattemptedDeliveries, { webhookId, limit }),
+    retries: (webhookId, now, limit) => host.read(dueRetries, { webhookId, now, limit }),
+    counts: () => host.read(countDeliveries),
   },
   hookDeliveries: {
-    find: (id) => host.read('hookDeliveries.find', id),
-    findReceived: (hookId, deliveryId) => host.read('hookDeliveries.findReceived', { hookId, deliveryId }),
-    list: (filter, page) => host.read('hookDeliveries.list', { filter, page }),
+    find: (id) => host.read(findHookDelivery, id),
+    findReceived: (hookId, deliveryId) => host.read(findReceived, { hookId, deliveryId }),
+    list: (filter, page) => host.read(listHookDeliveries, { filter, page }),
   },
   files: {
-    find: (id, visibility) => host.read('files.find', { id, visibility }),
-    content: (id) => host.read('files.content', id),
-    holders: (id) => host.read('files.holders', id),
-    holdingRuns: (id, limit) => host.read('files.holdingRuns', { id, limit }),
-    list: (filter, page, visibility) => host.read('files.list', { filter, page, visibility }),
-    usage: (owner) => host.read('files.usage', owner),
-    findSame: (file) => host.read('files.findSame', file),
-    inUse: (hashes) => host.read('files.inUse', hashes),
+    find: (id, visibility) => host.read(findFile, { id, visibility }),
+    content: (id) => host.read(fileContent, id),
+    holders: (id) => host.read(fileHolders, id),
+    holdingRuns: (id, limit) => host.read(holdingRuns, { id, limit }),
+    list: (filter, page, visibility) => host.read(listFiles, { filter, page, visibility }),
+    usage: (owner) => host.read(fileUsage, owner),
+    findSame: (file) => host.read(findSameFile, file),
+    inUse: (hashes) => host.read(hashesInUse, hashes),
   },
 })

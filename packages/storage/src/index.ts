@@ -5,7 +5,7 @@ export { NOTE_MESSAGE, type NotedMessage, toNotedMessage } from './chats/chat-wr
 export { applyWrites } from './commit-writes.ts'
 export { createStores } from './create-stores.ts'
 export { EMISSION_COLUMNS, type EmissionRow, toEmission, toEmissionRow } from './events/emission-row.ts'
-export { readLogHead } from './events/event-log.ts'
+export { readEvents, readLogHead } from './events/event-log.ts'
 export { toEventPayload } from './events/event-payload.ts'
 export {
   HOOK_DELIVERY_COLUMNS,
@@ -22,6 +22,7 @@ export {
   toIdempotencyRow,
   toResponseRow,
 } from './keys/idempotency-row.ts'
+export { findIdempotencies } from './keys/idempotency-store.ts'
 export { MCP_SERVER_COLUMNS, type McpServerRow, toMcpServer, toMcpServerRow } from './mcp/mcp-server-row.ts'
 export { BLOCK_COLUMNS, type BlockRow, toBlock, toBlockRow } from './memory/block-row.ts'
 export { type FilterValues, filterValues, filterVariant, matchesFilter } from './memory/fact-filter.ts'
@@ -33,7 +34,6 @@ export {
   toMemoryConflict,
   toMemoryConflictRow,
 } from './memory/memory-conflict-row.ts'
-export { readProgram, type StorageHost } from './operations.ts'
 export { type Pending, type Program, pending, ready, runLater, runNow } from './program.ts'
 export { compile, type Param, paramsFor, type Query, type Statement, statement } from './query/compile.ts'
 export type { Built, Db, Dialect, FactDialect, FactSearch, LockName } from './query/dialect.ts'
@@ -55,6 +55,7 @@ export { type LaneRow, toLaneRow, toTakenSlot } from './runs/lane-row.ts'
 export { FREE_HELD_SLOTS } from './runs/lane-store.ts'
 export { toRunError } from './runs/run-error-row.ts'
 export { RUN_COLUMNS, type RunRow, toRun, toRunRow } from './runs/run-row.ts'
+export { findRun, listRuns } from './runs/run-store.ts'
 export { CHANGING_RUN_COLUMNS, type ChangedRunColumns, NO_EXECUTOR, toChangedRunColumns } from './runs/run-writes.ts'
 export { MESSAGE_COLUMNS, type MessageRow, toMessage, toMessageRow } from './sessions/message-row.ts'
 export { sessionFields } from './sessions/session-filter.ts'
@@ -66,6 +67,7 @@ export {
   endsStep,
   toChangedStepColumns,
 } from './steps/step-writes.ts'
+export type { StorageHost } from './storage-host.ts'
 export { TOKEN_COLUMNS, type TokenRow, toToken, toTokenRow } from './tokens/token-row.ts'
 export type { Transaction, WriteApplier, WriteAppliers, WriteOf } from './transaction.ts'
 export { FIRE_COLUMNS, type FireRow, toFire, toFireRow } from './triggers/fire-row.ts'

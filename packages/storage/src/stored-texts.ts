@@ -1,6 +1,9 @@
 import type { Page, StoredText } from '@perdure/ports'
-import type { StorageHost } from './operations.ts'
+import type { Program } from './program.ts'
+import type { Db } from './query/dialect.ts'
 import type { UnreadText } from './query/long-text.ts'
+import type { TextPart } from './query/text-ref.ts'
+import type { StorageHost } from './storage-host.ts'
 
 /** Replaces each unread text of the records, so that `T` has a `StoredText` in its place. */
 export async function withStoredTexts<T extends object>(
@@ -19,7 +22,11 @@ function withReads(host: Pick<StorageHost, 'read'>, record: object): object {
 
 const toStored = (host: Pick<StorageHost, 'read'>, { bytes, ref }: UnreadText): StoredText => ({
   bytes,
-  read: (offset, length) => host.read('texts.part', { ref, offset, length }),
+  read: (offset, length) => host.read(readTextPart, { ref, offset, length }),
 })
+
+function* readTextPart(db: Db, part: TextPart): Program<Uint8Array | undefined> {
+  return yield* db.textPart(part)
+}
 
 const isUnread = (value: unknown): value is UnreadText => typeof value === 'object' && value !== null && 'ref' in value

@@ -8,7 +8,7 @@ import {
   type StoredEvent,
   type Write,
 } from '@perdure/ports'
-import { readProgram, runLater } from '@perdure/storage'
+import { runLater } from '@perdure/storage'
 import type { Connection } from '../connection/connection.ts'
 import { translateError, unreachable } from '../connection/postgres-error.ts'
 import { withoutSignals, withSignals } from '../tail/signal-events.ts'
@@ -135,10 +135,10 @@ export function createHost(parts: HostParts): Host {
       if ('error' in result) throw result.error
       return withoutSignals(result.outcome, writes)
     },
-    async read(name, request) {
+    async read(program, ...args) {
       if (closing !== undefined) throw closedError()
       try {
-        return await runLater(readProgram(readFrom.db, name, request))
+        return await runLater(program(readFrom.db, ...args))
       } catch (error) {
         throw translateError(error)
       }

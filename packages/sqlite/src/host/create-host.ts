@@ -1,5 +1,5 @@
 import { isRefusal, perdureError, type Refusal } from '@perdure/ports'
-import { readProgram, runNow } from '@perdure/storage'
+import { runNow } from '@perdure/storage'
 import type { Connection } from '../file/connection.ts'
 import { translateError } from '../file/sqlite-error.ts'
 import type { JobResult, WriteJob } from './commit-group.ts'
@@ -152,12 +152,12 @@ export function createHost(parts: HostParts): Host {
       if ('error' in outcome) throw outcome.error
       return outcome.result
     },
-    async read(name, request) {
+    async read(program, ...args) {
       if (closing !== undefined) throw closedError()
       try {
         return await turns.run(() => {
           if (closing !== undefined) throw closedError()
-          return runNow(readProgram(readFrom.db, name, request))
+          return runNow(program(readFrom.db, ...args))
         })
       } catch (error) {
         throw translate(error)

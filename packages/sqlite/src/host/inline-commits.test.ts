@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EVERY_ROW, type JsonText, type Write } from '@perdure/ports'
-import { runNow } from '@perdure/storage'
+import { findRun, runNow } from '@perdure/storage'
 import { findAnyRun } from '@perdure/storage/queries'
 import { anEvent, aRun } from '@perdure/testkit'
 import Database from 'better-sqlite3'
@@ -202,7 +202,7 @@ describe('a worker host with inline commits', () => {
     other.close()
 
     expect(await waiting).toMatchObject({ committed: true })
-    expect(await host.read('runs.find', { id: 'a', visibility: EVERY_ROW })).toBeDefined()
+    expect(await host.read(findRun, { id: 'a', visibility: EVERY_ROW })).toBeDefined()
     await host.close()
   })
 

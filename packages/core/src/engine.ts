@@ -56,7 +56,8 @@ import { targetsOf } from './targets/target-registry.ts'
 import { fireEndWrites } from './triggers/fire-end.ts'
 import type { FireEventTriggers } from './triggers/fire-event-triggers.ts'
 import { createDeleteThread } from './workflows/delete-thread.ts'
-import { deliverEmissions } from './workflows/deliver-emissions.ts'
+import { createDeliverEmissions } from './workflows/deliver-emissions.ts'
+import { createEmissionTurns } from './workflows/emission-turns.ts'
 import { createEmitEvent } from './workflows/emit-event.ts'
 import { type ForkRequest, forkThread } from './workflows/fork-thread.ts'
 import { createPlanEvent, NO_FIRES } from './workflows/plan-event.ts'
@@ -126,7 +127,9 @@ export function createEngine(given: EngineParts) {
   const foreignChanges = createForeignChanges({ ...deps, runner, outcomeWatch, settleOutcome })
   const runMutex = createKeyedMutex()
   const wakeRun = createWakeRun({ relaunch, notify })
-  const planEvent = createPlanEvent({ ...deps, wakeRun })
+  const deliverEmissions = createDeliverEmissions({ ...deps, wakeRun })
+  const turns = createEmissionTurns()
+  const planEvent = createPlanEvent({ ...deps, wakeRun, turns, deliverEmissions })
   const resolveWait = createResolveWait({ ...deps, wakeRun })
   const resumeSuspended = createResumeSuspended({ ...deps, runMutex, wakeRun })
   const decideApprovals = createDecideApprovals({ ...deps, runMutex, wakeRun })
@@ -172,7 +175,7 @@ export function createEngine(given: EngineParts) {
   queued.on(() => claimRuns?.wake())
   const finishLeftovers = async () => {
     await resumeFollowUps(followUpDeps)
-    await deliverEmissions({ ...deps, wakeRun })
+    await deliverEmissions()
   }
   const recoverDeparted = cluster && createRecoverDeparted({ ...deps, cluster, finishLeftovers })
 
@@ -196,7 +199,7 @@ export function createEngine(given: EngineParts) {
     resumeWorkflow: createResumeWorkflow({ ...deps, threads, resolveWait, resumeSuspended }),
     deleteThread: createDeleteThread({ ...deps, threads, abortRun, threadClaims }),
     planEvent,
-    emitEvent: createEmitEvent({ ...deps, planEvent }),
+    emitEvent: createEmitEvent({ ...deps, planEvent, turns }),
     replay: createReplay(deps),
     /** Applies what other processes commit to the runs of this process. */
     foreignChanges,
@@ -230,7 +233,7 @@ export function createEngine(given: EngineParts) {
       await restoreLanes(deps, admission)
       if (cluster === undefined) await admission.holdDuring(() => lineUpRuns({ ...deps, runner }))
       await requeueAllParked({ ...deps, relaunch })
-      await deliverEmissions({ ...deps, wakeRun })
+      await deliverEmissions()
       // Without another process on the storage, every change of a run is known here; a timer would keep the process alive.
       if (given.isStorageShared === true) outcomeWatch.start()
       claimRuns?.start()

@@ -95,11 +95,13 @@ export function createFileTable({ hasSession, hasRun }: Holders): FileTable {
         }
         return count
       },
-      'file.keep'({ type, runId, ids }, { undo }) {
+      'file.keep'({ type, runId, ids, owner }, { undo }) {
         if (!hasRun(runId)) return { type }
         let count = 0
         for (const id of ids) {
-          if (files.get(id) === undefined) return { type, missing: id }
+          const file = files.get(id)
+          if (owner !== undefined && file?.owner !== owner) continue
+          if (file === undefined) return { type, missing: id }
           const kept = keepers.get(id) ?? new Set()
           if (kept.has(runId)) continue
           putEntry(keepers, [id, new Set([...kept, runId])], undo)

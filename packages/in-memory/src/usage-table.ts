@@ -1,4 +1,12 @@
-import { dayOf, type EpochMs, type RunRecord, type SubjectUsage, startOfDay, usageOfDeleted } from '@perdure/ports'
+import {
+  countsPerDay,
+  dayOf,
+  type EpochMs,
+  type RunRecord,
+  type SubjectUsage,
+  startOfDay,
+  usageOfDeleted,
+} from '@perdure/ports'
 import { putEntry, type UndoLog } from './undo-log.ts'
 
 export interface UsageTable {
@@ -17,9 +25,9 @@ export function createUsageTable(runs: () => readonly RunRecord[]): UsageTable {
   return {
     of(subject, now) {
       const roots = runs().filter((run) => run.owner === subject && run.parentRunId === undefined)
-      const today = roots.filter(({ createdAt }) => createdAt >= startOfDay(now))
+      const today = roots.filter((run) => run.createdAt >= startOfDay(now) && countsPerDay(run))
       const known = deleted.get(subject)
-      const kept = known?.day === dayOf(now) ? known : NOTHING
+      const kept = known !== undefined && known.day >= dayOf(now) ? known : NOTHING
       return {
         activeRuns: roots.filter(({ status }) => status === 'queued' || status === 'running').length,
         runsToday: today.length + kept.runs,

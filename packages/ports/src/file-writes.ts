@@ -27,10 +27,15 @@ export type FileWrite =
     }
   /**
    * Lets the run hold these files, whoever owns them; a no-op for those that it holds. Conflicts when there is no such run,
-   * and, naming the first such file, when a file does not exist. Its count is the number of files that the run did not
-   * hold.
+   * and, naming the first such file, when a file does not exist. With `owner`, skips files that do not exist or have
+   * another owner instead. Its count is the number of files that the run did not hold.
    */
-  | { readonly type: 'file.keep'; readonly runId: string; readonly ids: readonly string[] }
+  | {
+      readonly type: 'file.keep'
+      readonly runId: string
+      readonly ids: readonly string[]
+      readonly owner?: string | undefined
+    }
   /** Conflicts when there is no such file, and, with `current`, while a session or a run holds it. */
   | { readonly type: 'file.delete'; readonly id: string }
   /**

@@ -232,6 +232,7 @@ export {
 } from './strict-json.ts'
 export type { SubjectRevocation, SubjectRevocationStore } from './subject-revocation-store.ts'
 export {
+  countsPerDay,
   dayOf,
   endOfDay,
   reachedLimit,

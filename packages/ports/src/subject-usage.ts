@@ -4,7 +4,7 @@ import type { EpochMs } from './clock.ts'
 export interface SubjectUsage {
   /** Queued and running runs. Suspended runs do not count. */
   readonly activeRuns: number
-  /** Runs that were created since the start of the day, including deleted ones. */
+  /** Runs that were created since the start of the day, including deleted ones, but without copies of ended runs. */
   readonly runsToday: number
   /** What these runs have cost so far, in US dollars. */
   readonly costUsdToday: number
@@ -29,14 +29,26 @@ export const endOfDay = (at: EpochMs): EpochMs => ((dayOf(at) + 1) * DAY_MS) as 
 export const reachedLimit = (usage: SubjectUsage, limits: SubjectLimits): keyof SubjectUsage | undefined =>
   SUBJECT_LIMITS.find((name) => usage[name] >= (limits[name] ?? Number.POSITIVE_INFINITY))
 
+/** Whether the run counts in the usage of its day: neither a child run, nor the copy of an ended run, which never executed. */
+export const countsPerDay = ({ parentRunId, execution, startedAt }: CountedRun): boolean =>
+  parentRunId === undefined && (execution > 0 || startedAt === undefined)
+
 /** What the deletion of a run must not take off the usage of its owner. */
-export const usageOfDeleted = ({ owner, parentRunId, createdAt, usage }: DeletedRun) =>
-  parentRunId === undefined ? { subject: owner, day: dayOf(createdAt), runs: 1, costUsd: usage.costUsd } : undefined
+export const usageOfDeleted = (run: DeletedRun) => {
+  const { owner, createdAt, usage } = run
+  return countsPerDay(run) ? { subject: owner, day: dayOf(createdAt), runs: 1, costUsd: usage.costUsd } : undefined
+}
 
 /** The members of a `RunRecord`. */
-interface DeletedRun {
-  readonly owner: string
+interface CountedRun {
   readonly parentRunId?: string | undefined
+  readonly execution: number
+  readonly startedAt?: EpochMs | undefined
+}
+
+/** The members of a `RunRecord`. */
+interface DeletedRun extends CountedRun {
+  readonly owner: string
   readonly createdAt: EpochMs
   readonly usage: { readonly costUsd: number }
 }

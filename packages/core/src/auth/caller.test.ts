@@ -64,4 +64,19 @@ describe('callerOfRun', () => {
     expect(claims.admin).toBeUndefined()
     expect(toJsonText(claims)).toBe('{"__proto__":{"admin":true},"plan":"pro"}')
   })
+
+  it('cannot be changed by the code of a run, at any depth', () => {
+    const caller = callerOfRun({
+      owner: 'alice',
+      caller: toCallerText({ claims: { plan: 'free', teams: [{ id: 1 }] } }),
+    })
+    const { teams } = caller.claims
+    const [team] = Array.isArray(teams) ? teams : []
+
+    expect(() => Object.assign(caller, { subject: 'bob' })).toThrow(TypeError)
+    expect(() => Object.assign(caller.claims, { plan: 'pro' })).toThrow(TypeError)
+    expect(() => Array.isArray(teams) && teams.push({ id: 2 })).toThrow(TypeError)
+    expect(() => Object.assign(team, { id: 3 })).toThrow(TypeError)
+    expect(caller).toEqual({ subject: 'alice', name: undefined, claims: { plan: 'free', teams: [{ id: 1 }] } })
+  })
 })

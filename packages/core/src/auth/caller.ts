@@ -52,10 +52,17 @@ export function factsOf(claims: JwtClaims, names: readonly string[]): CallerFact
   return { name: Object.hasOwn(known, 'name') && isName(known.name) ? known.name : undefined, claims: known }
 }
 
-/** The value of `ctx.caller`. */
+/** The value of `ctx.caller`. It is frozen: code that changes it would change what code that runs later decides by. */
 export function callerOfRun({ owner, caller }: Pick<RunRecord, 'owner' | 'caller'>): RunCaller {
   const { name, claims = {} } = caller === undefined ? {} : (fromJsonText(caller) as CallerFacts)
-  return { subject: owner, name, claims }
+  return Object.freeze({ subject: owner, name, claims: deepFrozen(claims) })
+}
+
+/** The text of a caller is at most `MAX_CALLER_BYTES` long, so its values cannot nest too deeply. */
+function deepFrozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  for (const member of Object.values(value)) deepFrozen(member)
+  return Object.freeze(value)
 }
 
 /** Facts that replace those of another request with nothing. */

@@ -63,10 +63,11 @@ export async function copyTurns(
 const lengthOf = (log: readonly StoredEvent[]): number =>
   log.reduce((sum, { payload }) => sum + EVENT_ROW + payload.length, 0)
 
-/** The ended run as a run of the new session. What it has used was paid for once, by its source. */
+/** The ended run as a run of the new session. What it has used was paid for once, by its source. It never executed. */
 function copyOf(turn: CopiedTurn, id: string, to: Pick<RunRecord, 'sessionId' | 'owner'>): RunRecord {
   const { threadId: _, flow: __, triggerId: ___, traceparent: ____, executor: _____, caller: ______, ...kept } = turn
-  return { ...kept, ...to, id, usage: NO_USAGE, forkOf: { runId: turn.id, seq: 0 } }
+  const { startedAt = turn.createdAt } = turn
+  return { ...kept, ...to, id, execution: 0, startedAt, usage: NO_USAGE, forkOf: { runId: turn.id, seq: 0 } }
 }
 
 /**

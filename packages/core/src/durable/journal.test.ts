@@ -1,6 +1,6 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { perdureError, storageBusy, toJsonText, type UnitOfWork, type Write } from '@perdure/ports'
-import { anEvent, aRun, createManualClock } from '@perdure/testkit'
+import { anEvent, aRun, aStep, createManualClock } from '@perdure/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../engine/test-engine.fixture.ts'
@@ -110,6 +110,19 @@ describe('emit', () => {
     await Promise.allSettled(Array.from({ length: 200 }, () => journal.record(entry)))
 
     expect(commits.map((writes) => writes.length)).toEqual([129, 73])
+  })
+
+  it('commits fewer entries with writes together when their texts are long, and a longer one alone', async () => {
+    const { journal, commits } = await setUp()
+    const call = (seq: number, length: number): Write => ({
+      type: 'step.insert',
+      step: aStep({ runId: RUN.id, seq, result: toJsonText('x'.repeat(length)) }),
+    })
+    const lengths = [...Array.from({ length: 20 }, () => 1_048_576), 8_388_608, 1]
+
+    await Promise.all(lengths.map((length, seq) => journal.record({ writes: [call(seq + 1, length)] })))
+
+    expect(commits.map((writes) => writes.length - 1)).toEqual([3, 3, 3, 3, 3, 3, 2, 1, 1])
   })
 
   it('stores an empty object for an event without payload', async () => {

@@ -24,6 +24,7 @@ import { insertRun } from '../targets/insert-run.ts'
 import type { RunTargets } from '../targets/run-target.ts'
 import { childLimits } from './child-limits.ts'
 import type { ForkedCalls } from './fork-calls.ts'
+import { keepShownFiles } from './run-file-writes.ts'
 
 export interface WaitsDeps {
   readonly targets: RunTargets
@@ -138,7 +139,11 @@ function copyChild(
     ...{ usage: NO_USAGE, attempt: 1, execution: 0, parentRunId, parentSeq: step.seq, depth: fork.depth + 1 },
   }
   return {
-    writes: [insertRun(targets, child), insert({ ...step, childRunId: child.id })],
+    writes: [
+      insertRun(targets, child),
+      insert({ ...step, childRunId: child.id }),
+      ...keepShownFiles(child.id, { input, owner: old.owner }),
+    ],
     events: [
       lifecycleEvent(child, 'run.queued', { at: createdAt }),
       childEvent(fork, 'run.child.started', { child, at: createdAt }),

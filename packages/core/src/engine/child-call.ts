@@ -19,6 +19,7 @@ import type { Invocable } from '../targets/invocable.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
 import { childLimits } from './child-limits.ts'
 import { flowKeysOf, withoutDebounce } from './flow-keys.ts'
+import { keepShownFiles } from './run-file-writes.ts'
 
 export interface CallChildDeps {
   readonly targets: RunTargets
@@ -45,7 +46,7 @@ export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild
       const child = childOf(scope, target, { seq, ...parsed })
       return {
         detail: { childRunId: child.id },
-        writes: [insertRun(targets, child)],
+        writes: [insertRun(targets, child), ...keepShownFiles(child.id, child)],
         events: [
           lifecycleEvent(child, 'run.queued', { at: child.createdAt }),
           childEvent(run, 'run.child.started', { child, at: child.createdAt }),

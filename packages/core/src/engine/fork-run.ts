@@ -25,6 +25,7 @@ import { askAgain, type OpenWaits, type WaitsDeps } from './ask-again.ts'
 import { withoutDebounce } from './flow-keys.ts'
 import { type ForkedCalls, type ForkPoint, type ForkResults, withResults } from './fork-calls.ts'
 import { selectCallsFor } from './fork-decisions.ts'
+import { keepShownFiles } from './run-file-writes.ts'
 import type { RunSeed } from './run-seed.ts'
 import type { StartRun } from './start-run.ts'
 
@@ -143,6 +144,7 @@ function seedOf(deps: ForkRunDeps, { source, request, plan, isMessage }: Forking
       ...planned(fork).writes,
       ...outcomesOf(fork, source, settled),
       ...keepResultFiles(fork.id, settled),
+      ...keepShownFiles(fork.id, request.input === undefined ? source : fork),
       ...calls.open.map((step) => insert(fork, restarted(step, at))),
       ...(source.status === 'suspended' ? [unchanged(source)] : []),
       auditWrite(request.principal, {

@@ -59,7 +59,10 @@ export function createReceiveFile({ blobs, files, digest, clock, limits }: Recei
     // Checked again when the file is stored. Here, an owner without room costs no reading and no place on the disk.
     const count = (size: number, more: number) => {
       const isOver = bytes + size > limits.maxBytesPerOwner || upload.add(more) > limits.maxBytesPerOwner
-      if (isOver || bytes >= limits.maxBytesPerOwner) throw quotaExceeded(limits)
+      if (!isOver && bytes < limits.maxBytesPerOwner) return
+      // Before the reading ends, which takes time: otherwise a refused upload has the concurrent ones refused that fit.
+      upload.cancel()
+      throw quotaExceeded(limits)
     }
     count(0, 0)
     const source = withLimit(chunks, limits.maxBytes, count)[Symbol.asyncIterator]()
@@ -80,7 +83,7 @@ export function createReceiveFile({ blobs, files, digest, clock, limits }: Recei
 export const quotaExceeded = ({ maxBytesPerOwner }: FileLimits) =>
   perdureError('file-quota-exceeded', {
     message: `the files of this owner may have ${maxBytesPerOwner} bytes together`,
-    hint: 'delete files or the sessions that hold them, or raise files.maxBytesPerOwner',
+    hint: 'delete files or the sessions that hold them, set retention.runsDays for those that runs hold, or raise files.maxBytesPerOwner',
   })
 
 async function* withLimit(

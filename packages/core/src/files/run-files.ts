@@ -33,7 +33,7 @@ export interface RunFiles {
    */
   read(file: string): Promise<Uint8Array>
   /**
-   * Stores a file exactly once, without showing it. Durable, like `ctx.step`. The session of the run holds it.
+   * Stores a file exactly once, without showing it. Durable, like `ctx.step`. The session of the run holds it; without a session, the run does.
    *
    * @throws PerdureError `step-failed` if the content is too large or of another type, and when the quota is used up
    */
@@ -51,7 +51,7 @@ const LOAD_MS = 30_000
 /** `ctx.files`. */
 export function createRunFiles(deps: RunFilesDeps, { run, signal, transact }: ServiceCaller): RunFiles {
   const { files, readFiles, receiveFile, remoteFiles, limits, basePath } = deps
-  const { owner, sessionId } = run
+  const { id: runId, owner, sessionId } = run
 
   const isUsable = async (file: FileRecord): Promise<boolean> =>
     file.owner === owner || (sessionId !== undefined && (await files.holders(file.id)).includes(sessionId))
@@ -76,7 +76,7 @@ export function createRunFiles(deps: RunFilesDeps, { run, signal, transact }: Se
     write: ({ mediaType, data, name }) =>
       transact('files.write', async () => {
         const received = await receiveFile({ chunks: oneChunk(data), mediaType, owner })
-        const { file, writes } = newFile(deps, received, { owner, name, sessionId })
+        const { file, writes } = newFile(deps, received, { owner, name, sessionId, runId })
         const { id, size } = file
         return {
           writes,
@@ -84,10 +84,10 @@ export function createRunFiles(deps: RunFilesDeps, { run, signal, transact }: Se
             ...{ id, url: fileUrl(basePath, id), mediaType: received.mediaType, size },
             ...(name === undefined ? {} : { name }),
           },
-          refuse: ({ type }) =>
-            type === 'file.hold'
-              ? perdureError('session-not-found', { message: 'the session was deleted' })
-              : quotaExceeded(limits),
+          refuse({ type }) {
+            if (type === 'file.hold') return perdureError('session-not-found', { message: 'the session was deleted' })
+            return type === 'file.keep' ? perdureError('run-not-active') : quotaExceeded(limits)
+          },
         }
       }),
   }

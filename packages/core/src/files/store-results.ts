@@ -25,11 +25,11 @@ export function createStoreResults(deps: StoreResultsDeps): ResultFiles {
       const chunks = oneChunk(new TextEncoder().encode(text))
       const received = await receiveFile({ chunks, mediaType: MEDIA_TYPE, owner })
       const name = `${shownName(callName.slice(0, 200)) ?? 'result'}.json`
-      const { file, writes } = newFile(deps, received, { owner, name })
+      const { file, writes } = newFile(deps, received, { owner, name, runId })
       const { id, size: bytes } = file
       return {
         file: { id, url: fileUrl(basePath, id), name, mediaType: MEDIA_TYPE, bytes },
-        writes: [...writes, { type: 'file.keep', runId, ids: [id] }],
+        writes,
       }
     },
     async read({ id, bytes: size }, { name }) {

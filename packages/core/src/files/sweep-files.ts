@@ -9,7 +9,7 @@ export interface SweepFilesDeps extends SupervisedLoopDeps {
 }
 
 const HOUR_MS = 3_600_000
-/** An upload that no session holds by then is deleted. */
+/** An upload that neither a session nor a run holds by then is deleted. */
 export const UPLOAD_TTL_MS = 24 * HOUR_MS
 /** The file that refers to a blob is stored right after it, so an older blob without a file is left over. */
 export const BLOB_GRACE_MS = HOUR_MS
@@ -17,7 +17,7 @@ const EVERY_MS = 600_000
 const FILES_PER_COMMIT = 500
 const BLOBS_PER_QUERY = 200
 
-/** Deletes uploads that no session has held, and blobs to which no file refers: of deleted files, and of requests that were cut off. */
+/** Deletes uploads that neither a session nor a run has held, and blobs to which no file refers: of deleted files, and of requests that were cut off. */
 export function createFileSweep(deps: SweepFilesDeps): Daemon {
   const { files, blobs, unitOfWork, clock, logger } = deps
   let sweptAtMs: number | undefined

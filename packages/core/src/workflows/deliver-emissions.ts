@@ -1,4 +1,5 @@
 import type { EmissionPart, EmissionStore, Logger, StepRecord, StepStore, Timers, UnitOfWork } from '@perdure/ports'
+import { createMutex } from '../concurrency/mutex.ts'
 import { retryTransient } from '../concurrency/retry-transient.ts'
 import type { WakeRun } from '../durable/wake-run.ts'
 import { type EventWaitsDeps, planEventWaits } from './event-waits.ts'
@@ -15,9 +16,18 @@ export interface DeliverEmissionsDeps extends EventWaitsDeps {
 const PARTS_PER_READ = 16
 
 /**
- * Delivers accepted events to the remaining waits, oldest first. Runs at startup and after an event with many waiters.
+ * Delivers accepted events to the remaining waits, oldest first. Runs at startup, and around an event with many waits.
+ * Resolves when all events are delivered that were accepted before the call.
  */
-export async function deliverEmissions(deps: DeliverEmissionsDeps): Promise<void> {
+export type DeliverEmissions = () => Promise<void>
+
+export function createDeliverEmissions(deps: DeliverEmissionsDeps): DeliverEmissions {
+  // Concurrent deliveries would read the same parts, and all but one of their commits would conflict.
+  const mutex = createMutex()
+  return () => mutex(() => deliverAll(deps))
+}
+
+async function deliverAll(deps: DeliverEmissionsDeps): Promise<void> {
   for (;;) {
     const parts = await deps.emissions.list(PARTS_PER_READ)
     for (const part of parts) await deliverPart(deps, part)

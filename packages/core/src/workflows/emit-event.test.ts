@@ -113,6 +113,35 @@ describe('emitEvent', () => {
     expect(await received()).toEqual(repeat(3, ['1', null]))
   })
 
+  it('reports to each of many concurrent events the runs that receive it, and plans each wait once', async () => {
+    const { storage, start, execute, settleAll } = setUp()
+    let planned = 0
+    const engine = await start({
+      ...storage,
+      unitOfWork: {
+        commit(writes) {
+          for (const write of writes) if (write.type === 'emission.insert') planned += write.part.waits.length
+          return storage.unitOfWork.commit(writes)
+        },
+      },
+    })
+    await execute(engine, 250)
+
+    const emitting = Promise.all([...Array(20).keys()].map((payload) => engine.emitEvent({ name: 'go', payload })))
+    for (let round = 0; round < 10; round++) await settleAll()
+    const replies = await emitting
+
+    const woken = replies.flatMap(({ body }, payload) =>
+      (body as { wokenRunIds: string[] }).wokenRunIds.map((runId) => `${runId} ${payload}`),
+    )
+    const runIds = new Set(woken.map((one) => one.split(' ')[0] ?? ''))
+    const steps = (await Promise.all([...runIds].map((id) => storage.steps.list(id)))).flat()
+    const resolved = steps.filter(({ status }) => status === 'completed')
+    expect(runIds.size).toBe(250)
+    expect(resolved.map(({ runId, result }) => `${runId} ${result}`).sort()).toEqual(woken.sort())
+    expect(planned).toBeLessThanOrEqual(resolved.length)
+  })
+
   it('plans again if runs change between the read and the commit', async () => {
     const { storage, start, execute, settleAll, received } = setUp()
     let interferences = 2

@@ -6,11 +6,13 @@ import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import type { EventFires } from '../triggers/fire-event-triggers.ts'
+import type { EmissionTurn, EmissionTurns } from './emission-turns.ts'
 import type { PlanEvent } from './plan-event.ts'
 
 export interface EmitEventDeps extends CommitOnceDeps {
   readonly runs: RunStore
   readonly planEvent: PlanEvent
+  readonly turns: Pick<EmissionTurns, 'begin'>
 }
 
 export interface EmitEventRequest {
@@ -38,15 +40,14 @@ export type EmitEvent = (request: EmitEventRequest) => Promise<Reply>
 const MAX_LISTED = 1_000
 
 export function createEmitEvent(deps: EmitEventDeps): EmitEvent {
-  const { clock, planEvent } = deps
+  const { clock, planEvent, turns } = deps
 
-  return async ({ name, payload, runId, caller, key }) => {
-    checkEventName(name)
+  const emit = async ({ name, payload, runId, caller, key }: EmitEventRequest, turn: EmissionTurn): Promise<Reply> => {
     const text = toJsonText(payload ?? null)
     let conflicts = 0
     let onCommitted: () => Promise<void> | void = () => undefined
     const result = await commitOnce(deps, key, async () => {
-      const plan = await planEvent({ name, payload: text, at: clock.now() }, { runId, conflicts })
+      const plan = await planEvent({ name, payload: text, at: clock.now() }, { runId, conflicts, turn })
       conflicts += 1
       onCommitted = plan.onCommitted
       const listed = plan.runIds.slice(0, MAX_LISTED)
@@ -60,6 +61,12 @@ export function createEmitEvent(deps: EmitEventDeps): EmitEvent {
     if (result.kind === 'replayed') return result.reply
     await onCommitted()
     return result.decision.reply
+  }
+
+  return async (request) => {
+    checkEventName(request.name)
+    const turn = turns.begin()
+    return emit(request, turn).finally(turn.end)
   }
 }
 

@@ -12,6 +12,7 @@ import {
 import { keepResultFiles } from '../durable/recorded-result.ts'
 import type { EndRunDeps } from '../engine/end-run.ts'
 import { callsOf } from '../engine/fork-decisions.ts'
+import { keepShownFiles } from '../engine/run-file-writes.ts'
 import type { ThreadRef } from '../runs/find-thread.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import { insertRun } from '../targets/insert-run.ts'
@@ -81,6 +82,7 @@ export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Pr
     }),
     ...copyWrites(fork, source, inEndOrder),
     ...keepResultFiles(runId, copied),
+    ...keepShownFiles(runId, source),
     {
       type: 'event.append',
       events: [lifecycleEvent(fork, 'run.queued', { at: createdAt, reason: `fork of ${source.id}` })],

@@ -1,10 +1,13 @@
 import type { EmissionPart, IdGenerator, StepRecord, Write } from '@perdure/ports'
 import type { EventFires, FireEventTriggers, NamedEvent } from '../triggers/fire-event-triggers.ts'
-import { type DeliverEmissionsDeps, deliverEmissions } from './deliver-emissions.ts'
+import type { DeliverEmissions, DeliverEmissionsDeps } from './deliver-emissions.ts'
+import type { EmissionTurn, EmissionTurns } from './emission-turns.ts'
 import { planEventWaits } from './event-waits.ts'
 
 export interface PlanEventDeps extends DeliverEmissionsDeps {
   readonly ids: IdGenerator
+  readonly turns: Pick<EmissionTurns, 'isTaken'>
+  readonly deliverEmissions: DeliverEmissions
   readonly fireEventTriggers: FireEventTriggers
   /** Waiting calls resolved per commit; default 200. */
   readonly wakesPerCommit?: number | undefined
@@ -15,6 +18,11 @@ export interface PlanEventOptions {
   readonly runId?: string | undefined
   /** How many attempts to commit the plan have met a write conflict. */
   readonly conflicts: number
+  /**
+   * Taken if the event has many waits. The caller ends it after `onCommitted`, or when it gives up. Without a turn, runs
+   * that a concurrent event wakes may be reported too.
+   */
+  readonly turn?: EmissionTurn | undefined
 }
 
 /** The effects of a named event, to be committed together with the decision to emit it. */
@@ -31,6 +39,8 @@ export interface EventPlan {
 export type PlanEvent = (event: NamedEvent, options: PlanEventOptions) => Promise<EventPlan>
 
 const WAKES_PER_COMMIT = 200
+/** An event with more waits takes a turn. */
+const MAX_WAITS_WITHOUT_TURN = 20
 /**
  * Maximum attempts to resolve all waits in one commit before delivery is deferred. The commit conflicts if a run
  * changes.
@@ -40,10 +50,21 @@ const MAX_INLINE_ATTEMPTS = 3
 export const NO_FIRES: FireEventTriggers = async () => ({ writes: [], fires: [], onCommitted: () => undefined })
 
 export function createPlanEvent(deps: PlanEventDeps): PlanEvent {
-  const { steps, fireEventTriggers, wakesPerCommit = WAKES_PER_COMMIT } = deps
+  const { steps, turns, deliverEmissions, fireEventTriggers, wakesPerCommit = WAKES_PER_COMMIT } = deps
 
-  return async (event, { runId, conflicts }) => {
-    const first = await steps.waitingForEvent(event.name, { limit: wakesPerCommit + 1, runId })
+  const waitsOf = async ({ name }: NamedEvent, { runId, conflicts, turn }: PlanEventOptions) => {
+    const read = () => steps.waitingForEvent(name, { limit: wakesPerCommit + 1, runId })
+    const isContended = conflicts >= MAX_INLINE_ATTEMPTS || (runId === undefined && turns.isTaken(name))
+    const found = isContended ? undefined : await read()
+    if (turn === undefined || (found !== undefined && found.length <= MAX_WAITS_WITHOUT_TURN)) return found ?? read()
+    await turn.take(name)
+    await deliverEmissions()
+    return read()
+  }
+
+  return async (event, options) => {
+    const { runId, conflicts } = options
+    const first = await waitsOf(event, options)
     const fitsOneCommit = first.length <= wakesPerCommit && conflicts < MAX_INLINE_ATTEMPTS
     const plan = fitsOneCommit ? await wakeNow(deps, event, first) : await planDelivery(deps, event, runId)
     const fires = runId === undefined ? await fireEventTriggers(event) : await NO_FIRES(event)
@@ -79,7 +100,7 @@ async function planDelivery(
   { name, payload, at }: NamedEvent,
   runId: string | undefined,
 ): Promise<EmitPlan> {
-  const { steps, ids, wakesPerCommit: limit = WAKES_PER_COMMIT } = deps
+  const { steps, ids, deliverEmissions, wakesPerCommit: limit = WAKES_PER_COMMIT } = deps
   const writes: Write[] = []
   const runIds = new Set<string>()
   for (let after: StepRecord | undefined; ; ) {
@@ -93,5 +114,5 @@ async function planDelivery(
     if (found.length < limit) break
     after = found.at(-1)
   }
-  return { writes, runIds: [...runIds], onCommitted: () => deliverEmissions(deps) }
+  return { writes, runIds: [...runIds], onCommitted: deliverEmissions }
 }

@@ -236,6 +236,11 @@ describe('POST /agents/:agentId/chats/:chatId/fork', () => {
     expect(log.filter(({ topic }) => topic !== undefined)).toEqual([])
     expect(log.every(({ payload }) => !payload.includes(items[0]?.forkOf?.runId ?? ''))).toBe(true)
     expect(await storage.consolidation.extractedThrough(sessionId)).toBe(2)
+    const { owner = '', createdAt } = items[0] ?? {}
+    expect(await storage.runs.usage(owner, createdAt ?? expect.fail('there is no copy'))).toMatchObject({
+      activeRuns: 0,
+      runsToday: 1,
+    })
   })
 })
 

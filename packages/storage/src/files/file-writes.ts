@@ -29,12 +29,14 @@ export const fileWrites: WriteAppliers<FileWriteType> = {
     }
     return count
   },
-  *'file.keep'({ db }, { type, runId, ids }) {
+  *'file.keep'({ db }, { type, runId, ids, owner }) {
     yield* takeLock(db, 'files')
     if ((yield* db.get(SELECT_RUN, { id: runId })) === undefined) return { type }
     let count = 0
     for (const id of ids) {
-      if ((yield* findAnyFile(db, id)) === undefined) return { type, missing: id }
+      const file = yield* findAnyFile(db, id)
+      if (owner !== undefined && file?.owner !== owner) continue
+      if (file === undefined) return { type, missing: id }
       yield* db.run(markHeld, { id })
       count += yield* db.run(insertKeeper, { file_id: id, run_id: runId })
     }

@@ -45,6 +45,8 @@ interface Count {
 }
 
 const isRoot = sql`parent_run_id is null`
+/** The copy of an ended run has a start, but never executed. */
+const isNoCopy = sql`(execution > 0 or started_at is null)`
 
 export const USAGE_QUERIES = {
   active: compile<{ subject: string }, Count>(
@@ -54,17 +56,17 @@ export const USAGE_QUERIES = {
   today: compile<{ subject: string; since: number }, Count & { readonly cost_usd: number }>(
     (param, { jsonNumber }) => sql`select cast(count(*) as integer) as runs,
         coalesce(sum(${jsonNumber('usage', 'costUsd')}), 0) as cost_usd
-      from runs where owner = ${param('subject')} and created_at >= ${param('since')} and ${isRoot}`,
+      from runs where owner = ${param('subject')} and created_at >= ${param('since')} and ${isRoot} and ${isNoCopy}`,
   ),
   deleted: compile<{ subject: string; day: number }, Omit<DeletedUsageRow, 'subject' | 'day'>>(
     (param) => sql`select runs, cost_usd from deleted_usage
-      where subject = ${param('subject')} and day = ${param('day')}`,
+      where subject = ${param('subject')} and day >= ${param('day')}`,
   ),
-  /** A subject has one row, of the newest day on which a deleted run of it was created. */
+  /** A subject has one row, of the newest day on which a deleted run of it was created. The clock may have been ahead then. */
   keep: compile<{ id: string }, unknown>(
     (param, { run, jsonNumber, wholeDays }) => sql`insert into deleted_usage (subject, day, runs, cost_usd)
       select owner, ${wholeDays('created_at')}, 1, coalesce(${jsonNumber('usage', 'costUsd')}, 0)
-      from runs where ${sql.ref(run.self)} = ${run.of(param('id'))} and ${isRoot}
+      from runs where ${sql.ref(run.self)} = ${run.of(param('id'))} and ${isRoot} and ${isNoCopy}
       on conflict (subject) do update set
         runs = excluded.runs + case when excluded.day = deleted_usage.day then deleted_usage.runs else 0 end,
         cost_usd = excluded.cost_usd + case when excluded.day = deleted_usage.day then deleted_usage.cost_usd else 0 end,

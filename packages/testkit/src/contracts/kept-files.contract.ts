@@ -69,6 +69,25 @@ export const keptFileCases: readonly ContractCase[] = [
     },
   },
   {
+    title: 'skips the files that do not exist or have another owner, if a run is to hold only those of one owner',
+    async run(storage) {
+      await insert(storage, 'a', 'b')
+      await insertRuns(storage, aFlow('r1'))
+      const ofOwner = { ...keep('r1', 'a', 'gone', 'of bob', 'b'), owner: 'alice' } as const
+
+      const { counts } = await commit(
+        storage,
+        { type: 'file.insert', file: aFile({ id: 'of bob', owner: 'bob' }) },
+        ofOwner,
+      )
+
+      expect(counts).toEqual([1, 2])
+      const holding = await Promise.all(['a', 'b', 'of bob'].map((id) => storage.files.holdingRuns(id, 9)))
+      expect(holding).toEqual([['r1'], ['r1'], []])
+      expect((await refused(storage, { ...ofOwner, runId: 'unknown' })).conflict).toEqual({ type: 'file.keep' })
+    },
+  },
+  {
     title: 'neither prunes nor deletes a file that a run holds',
     async run(storage) {
       await insert(storage, 'a', 'b')

@@ -52,6 +52,26 @@ export const subjectUsageCases: readonly ContractCase[] = [
     },
   },
   {
+    title: 'counts neither a copy of an ended run, which never executed, nor its deletion, but every other fork',
+    async run(storage) {
+      const forkOf = { runId: 'source', seq: 0 }
+      const run = (id: string, more: Partial<RunRecord>) =>
+        alices(id, { status: 'completed', sessionId: 's', forkOf, execution: 0, ...more })
+      await commit(storage, { type: 'session.insert', session: aSession({ id: 's' }) })
+      await insertRuns(
+        storage,
+        run('copy', { startedAt: NOW }),
+        run('executed', { execution: 1, startedAt: NOW }),
+        run('aborted before its start', { status: 'aborted' }),
+      )
+      expect((await usageOf(storage)).runsToday).toBe(2)
+
+      await commit(storage, { type: 'session.delete', id: 's', answer: ANSWER })
+
+      expect((await usageOf(storage)).runsToday).toBe(2)
+    },
+  },
+  {
     title: 'still counts runs of the day that are deleted with their session or thread',
     async run(storage) {
       const ended = { status: 'completed', usage: costing(0.25) } as const
@@ -86,6 +106,19 @@ export const subjectUsageCases: readonly ContractCase[] = [
       await commit(storage, { type: 'session.delete', id: 'b', answer: ANSWER })
 
       expect(await usageOf(storage, 'alice', TOMORROW)).toEqual({ activeRuns: 0, runsToday: 1, costUsdToday: 1 })
+    },
+  },
+  {
+    title: 'counts runs of a later day, also deleted ones, while the clock is set back to the day before',
+    async run(storage) {
+      const run = (id: string) =>
+        alices(id, { status: 'completed', sessionId: id, createdAt: TOMORROW, usage: costing(1) })
+      for (const id of ['a', 'b']) await commit(storage, { type: 'session.insert', session: aSession({ id }) })
+      await insertRuns(storage, run('a'), run('b'))
+
+      await commit(storage, { type: 'session.delete', id: 'a', answer: ANSWER })
+
+      expect(await usageOf(storage)).toEqual({ activeRuns: 0, runsToday: 2, costUsdToday: 2 })
     },
   },
   {

@@ -3,7 +3,6 @@ import { approvalWrites } from './approvals/approval-writes.ts'
 import { auditWrites } from './audit/audit-writes.ts'
 import { chatWrites } from './chats/chat-writes.ts'
 import { emissionWrites } from './events/emission-store.ts'
-import { eventWrites } from './events/event-writes.ts'
 import { fileWrites } from './files/file-writes.ts'
 import { hookDeliveryWrites } from './hooks/hook-delivery-writes.ts'
 import { idempotencyWrites } from './keys/idempotency-writes.ts'
@@ -56,13 +55,17 @@ const DELETES_EVENTS: ReadonlySet<WriteType> = new Set<WriteType>([
 ])
 
 const APPLIERS: WriteAppliers = {
+  // biome-ignore lint/correctness/useYield: a program that asks for nothing
+  *'event.append'({ append }, { events }) {
+    append(events)
+    return events.length
+  },
   ...runWrites,
   ...usageWrites,
   ...laneWrites,
   ...stepWrites,
   ...approvalWrites,
   ...emissionWrites,
-  ...eventWrites,
   ...idempotencyWrites,
   ...sessionWrites,
   ...sessionDeletion,

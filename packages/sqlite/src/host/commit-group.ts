@@ -1,7 +1,7 @@
 import type { CommitOutcome, Write } from '@perdure/ports'
 import { statement } from '@perdure/storage'
 import type { Connection } from '../file/connection.ts'
-import { applyCommit } from './apply-commit.ts'
+import { appendEvents } from './append-events.ts'
 
 export interface WriteJob {
   readonly request: readonly Write[]
@@ -99,3 +99,15 @@ const ROLLBACK = statement('ROLLBACK')
 const SAVEPOINT = statement('SAVEPOINT job')
 const ROLLBACK_TO = statement('ROLLBACK TO job')
 const RELEASE = statement('RELEASE job')
+
+/** Applies the writes of a commit within the open transaction. After a conflict or an error the host rolls back. */
+export function applyCommit(connection: Connection, writes: readonly Write[]): CommitOutcome {
+  const events: StoredEvent[] = []
+  const tx = {
+    db: connection.db,
+    append: (added: readonly NewEvent[]) => void events.push(...appendEvents(connection, added)),
+    flush: () => ready(undefined),
+  }
+  const applied = runNow(applyWrites(tx, writes))
+  return applied.committed ? { ...applied, events } : applied
+}

@@ -5,7 +5,7 @@ import { aRun, aSession } from '@perdure/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Connection, openConnection } from '../file/connection.ts'
 import { applyMigrations } from '../file/migrate.ts'
-import { applyCommit } from '../host/apply-commit.ts'
+import { applyCommit } from '../host/commit-group.ts'
 import { SQLITE } from './dialect.ts'
 
 const page = { limit: 5, order: 'desc' } as const

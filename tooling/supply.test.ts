@@ -114,6 +114,15 @@ describe('a package that CI installs before the lockfile of pnpm counts', () => 
     expect(installed.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([])
   })
 
+  it('is installed from that lockfile, and nothing else is', () => {
+    const script = readFileSync(join(root, '.ci/run'), 'utf8')
+    const installing =
+      script.match(/\b(?:npx|corepack|npm (?:ci|i|install|exec)|pnpm (?:dlx|add|install))\b[^\n]*/g) ?? []
+
+    expect(installing.filter((one) => !/^(?:npm ci |pnpm install --frozen-lockfile )/.test(one))).toEqual([])
+    expect(installing).toHaveLength(2)
+  })
+
   it('is the pinned pnpm', () => {
     const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       readonly packageManager: string

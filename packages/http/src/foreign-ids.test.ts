@@ -1,3 +1,4 @@
+import { EVERY_ROW } from '@perdure/ports'
 import { OPERATIONS, type Operation, protocolOf, SCOPES } from '@perdure/protocol'
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
@@ -5,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { bearer, post } from './app.fixture.ts'
 import { toRequest } from './operation-request.fixture.ts'
 import { sampleOf } from './sample.fixture.ts'
+import { testDigest } from './test-crypto.fixture.ts'
 import { createOwnersApp, headersOf } from './visibility.fixture.ts'
 
 /** Members of requests that name a row with an owner. */
@@ -89,7 +91,7 @@ function requestOf({ operation, at, name }: Member, id: string): Request {
 }
 
 async function setUp() {
-  const { app, mint, rowsOf, manage } = await createOwnersApp()
+  const { app, mint, rowsOf, manage, storage } = await createOwnersApp()
 
   /** The whole answer as text, with the id and what differs between any two requests replaced. */
   const answerTo = async (token: string, request: Request, id: string): Promise<string> => {
@@ -105,7 +107,7 @@ async function setUp() {
       missing: await answerTo(token, requestFor(absent), absent),
     }
   }
-  return { answerTo, both, mint, rowsOf, manage }
+  return { answerTo, both, mint, rowsOf, manage, storage }
 }
 
 /** With the scopes to create it, these members name a row that the operation creates if the id is free. */
@@ -212,6 +214,27 @@ describe('a request that names something without an owner', () => {
 
       expect(foreign).toBe(missing)
       expect(foreign).toMatch(/^40[34] /)
+    },
+  )
+})
+
+describe('the id that the server derives for a chat of another owner', () => {
+  const chatOfBob = `x${(BigInt(`0x${testDigest.sha256('bob\0chat')}`) >> 126n).toString(32).padStart(26, '0')}`
+  /** Every member that can name a session, in the bodies of protocols too. */
+  const naming = MEMBERS.filter(
+    ({ name, operation, at }) =>
+      operation.method !== 'GET' &&
+      (/^(?:session|thread|chat|conversation)Id$/.test(name) || (at !== 'query' && name === 'id')),
+  )
+
+  it.each(naming.map((member) => [titleOf(member), member.at, member] as const))(
+    'names no session that anybody else creates with %s in its %s',
+    async (_, __, member) => {
+      const { answerTo, mint, storage } = await setUp()
+
+      await answerTo(await mint('admin:*'), requestOf(member, chatOfBob), chatOfBob)
+
+      expect(await storage.sessions.find(chatOfBob, EVERY_ROW)).toBeUndefined()
     },
   )
 })

@@ -1,4 +1,4 @@
-import { type EpochMs, type Storage, toJsonText } from '@perdure/ports'
+import { type CommitOutcome, type EpochMs, type Storage, toJsonText } from '@perdure/ports'
 import { anApproval, anIdempotencyRecord, aRun, aStep } from '@perdure/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
@@ -25,22 +25,27 @@ needsTool('PostgreSQL').describe('a process whose clock is ahead of that of the 
 
   it('forgets no key, neither by deleting nor by reserving it again', async () => {
     const { unitOfWork, idempotency } = storage
-    await unitOfWork.commit([{ type: 'idempotency.reserve', record: record(), now: Date.now() as EpochMs }])
+    const records = ['a', 'b', 'c', 'd'].map((letter) => ({ ...record(), id: letter.repeat(64) }))
+    const reserve = (one: ReturnType<typeof record>, now: EpochMs) =>
+      unitOfWork.commit([
+        { type: 'idempotency.reserve', record: one, now },
+        { type: 'run.insert', run: aRun({ id: `${one.fingerprint}-${one.id}` }) },
+      ])
+    const outcomes = async (made: readonly Promise<CommitOutcome>[]) =>
+      (await Promise.all(made)).map(({ committed }) => committed)
+    await outcomes(records.map((one) => reserve(one, Date.now() as EpochMs)))
 
     await unitOfWork.commit([{ type: 'idempotency.prune', now: ahead(), limit: 10 }])
-    const other = { ...record(), fingerprint: 'other' }
-    const alone = await unitOfWork.commit([{ type: 'idempotency.reserve', record: other, now: ahead() }])
-    const together = await Promise.all(
-      Array.from({ length: 3 }, () =>
-        unitOfWork.commit([
-          { type: 'idempotency.reserve', record: other, now: ahead() },
-          { type: 'run.insert', run: aRun({ id: 'never' }) },
-        ]),
-      ),
-    )
+    const others = records.map((one) => ({ ...one, fingerprint: 'other' }))
+    const [first = record()] = others
+    const alone = await unitOfWork.commit([{ type: 'idempotency.reserve', record: first, now: ahead() }])
+    // Commits that wait together form a group, which reserves its keys in one statement.
+    const together = await outcomes(others.map((one) => reserve(one, ahead())))
+    const repeated = await outcomes([first, first, first].map((one) => reserve(one, ahead())))
 
-    expect([alone, ...together].map(({ committed }) => committed)).toEqual([false, false, false, false])
-    expect((await idempotency.find(other.id, Date.now() as EpochMs))?.fingerprint).toBe(record().fingerprint)
+    expect([alone.committed, ...together, ...repeated]).toEqual(Array(8).fill(false))
+    for (const { id, fingerprint } of records)
+      expect((await idempotency.find(id, Date.now() as EpochMs))?.fingerprint).toBe(fingerprint)
   })
 
   it('finds nothing due that is not due by both clocks', async () => {

@@ -2,7 +2,7 @@ import { DECLARED_NOUNS, type DeclaredNoun } from '@perdure/core'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { nodeDigest } from '@perdure/platform-node'
 import { type EpochMs, EVERY_ROW, type Logger, type NodeDirectory, type Storage } from '@perdure/ports'
-import { aDelivery, anEvent, aRun } from '@perdure/testkit'
+import { aDelivery, aHookDelivery, anEvent, aRun } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createAttribution } from '../compose/attribution.ts'
 import { parseConfig } from '../config.ts'
@@ -91,12 +91,13 @@ async function livingNode(options: ServerOptions) {
   return nodes
 }
 
-async function idsIn({ audit, webhooks, deliveries, triggers, runs, events, mcpServers }: Storage) {
+async function idsIn({ audit, webhooks, deliveries, hookDeliveries, triggers, runs, events, mcpServers }: Storage) {
   const page = { limit: 100, order: 'asc' } as const
   const active = (await triggers.list(page)).items.filter(({ orphanedAt }) => orphanedAt === undefined)
   return {
     webhooks: (await webhooks.list()).map(({ id }) => id),
     deliveries: (await deliveries.list({ webhookId: 'sink' }, page)).items.map(({ id }) => id),
+    received: (await hookDeliveries.list({ hookId: 'shop' }, page)).items.map(({ id }) => id),
     triggers: active.map(({ id }) => id),
     runs: (await runs.list({}, page, EVERY_ROW)).items.flatMap(({ id }) => (id === 'ended' ? [id] : [])),
     mcpServers: (await mcpServers.list()).map(({ id }) => id),
@@ -128,6 +129,7 @@ async function withRows(storage: Storage, { newer }: Declared) {
   await storage.unitOfWork.commit([
     { type: 'run.insert', run: aRun({ id: 'ended', ...ended }) },
     { type: 'event.append', events: [anEvent({ topic: 'old', at })] },
+    { type: 'hook-delivery.insert', delivery: aHookDelivery({ createdAt: at }) },
     { type: 'audit.append', keys: [Buffer.from('key')], entry: { at, ...OLD_ENTRY } },
   ])
   if (newer.webhookEndpoints === undefined) return
@@ -159,6 +161,19 @@ describe('a server with an earlier configuration', () => {
       await serve(storage, CASES[noun].older, { from: START + 60_000, forMs: 1_800_000 })
 
       expect(await idsIn(storage)).toMatchObject(before)
+    },
+  )
+
+  it.each(NOUNS.filter((noun) => DECLARED_NOUNS[noun].effect === 'limit'))(
+    'deletes by its own limits alone when no server with a newer %s lives',
+    async (noun) => {
+      const storage = createInMemoryStorage()
+      await withRows(storage, CASES[noun])
+      const before = await idsIn(storage)
+
+      await serve(storage, CASES[noun].older, { from: START + 10 * DAY, forMs: 2 * 3_600_000 })
+
+      expect(await idsIn(storage)).not.toMatchObject(before)
     },
   )
 

@@ -249,8 +249,11 @@ export type {
   Activity,
   CatchUp,
   Overlap,
+  TriggerMembers,
+  TriggerOf,
   TriggerOverview,
   TriggerRecord,
+  TriggerRule,
   TriggerStore,
   TriggerTarget,
 } from './trigger-store.ts'

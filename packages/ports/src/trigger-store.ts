@@ -1,5 +1,6 @@
 import type { TriggerKind } from '@perdure/protocol'
 import type { EpochMs } from './clock.ts'
+import type { CronRule } from './cron-schedule.ts'
 import type { FireStatus } from './fire-store.ts'
 import type { JsonText } from './json-text.ts'
 import type { Page, PageQuery } from './page.ts'
@@ -16,16 +17,17 @@ export interface TriggerTarget {
   readonly sessionId?: string | undefined
 }
 
-/** A rule that starts runs, with its progress. */
-export interface TriggerRecord {
+/** When a trigger fires: its kind, with the members that only this kind has. */
+export type TriggerRule =
+  | ({ readonly kind: 'cron' } & CronRule)
+  | { readonly kind: 'interval'; readonly intervalMs: number }
+  | { readonly kind: 'idle'; readonly idleMs: number }
+  | { readonly kind: 'event'; readonly event: string }
+  | { readonly kind: 'webhook'; readonly hook: string } // id of the hook whose deliveries it fires for
+
+/** The members that a trigger of every kind has. */
+export interface TriggerMembers {
   readonly id: string
-  readonly kind: TriggerKind
-  readonly cron?: string | undefined
-  readonly timezone?: string | undefined
-  readonly intervalMs?: number | undefined
-  readonly idleMs?: number | undefined
-  readonly event?: string | undefined
-  readonly hook?: string | undefined // id of the hook whose deliveries it fires for
   readonly target: TriggerTarget
   readonly owner: string // owner of the runs it starts
   readonly enabled: boolean
@@ -53,6 +55,12 @@ export interface TriggerRecord {
   readonly version: number // from 1, incremented by every change
   readonly createdAt: EpochMs
 }
+
+/** A rule that starts runs, with its progress. */
+export type TriggerRecord = TriggerMembers & TriggerRule
+
+/** A trigger of one kind. */
+export type TriggerOf<Kind extends TriggerKind> = Extract<TriggerRecord, { readonly kind: Kind }>
 
 export interface TriggerOverview {
   readonly active: number // enabled and not orphaned

@@ -12,7 +12,9 @@ import {
   type SessionRecord,
   type StepRecord,
   type TokenRecord,
+  type TriggerMembers,
   type TriggerRecord,
+  type TriggerRule,
   toJsonText,
 } from '@perdure/ports'
 
@@ -134,10 +136,23 @@ export const anEmissionPart = (over: Partial<EmissionPart> = {}): EmissionPart =
   ...over,
 })
 
+/** The members that differ; a trigger of another kind than `event` needs its whole rule. */
+export type TriggerOver = Partial<TriggerMembers> &
+  (
+    | Exclude<TriggerRule, { readonly kind: 'event' }>
+    | { readonly kind: 'event'; readonly event?: string }
+    | { readonly kind?: undefined; readonly event?: string }
+  )
+
 /** An enabled trigger that starts the agent `echo` on an event; only its required fields are set. */
-export const aTrigger = (over: Partial<TriggerRecord> = {}): TriggerRecord => ({
+export function aTrigger(over: TriggerOver = {}): TriggerRecord {
+  if (over.kind === undefined || over.kind === 'event')
+    return { ...TRIGGER, ...over, kind: 'event', event: over.event ?? 'night.began' }
+  return { ...TRIGGER, ...over }
+}
+
+const TRIGGER: TriggerMembers = {
   id: 'nightly',
-  kind: 'event',
   target: { kind: 'agent', id: 'echo' },
   owner: 'alice',
   enabled: true,
@@ -152,8 +167,7 @@ export const aTrigger = (over: Partial<TriggerRecord> = {}): TriggerRecord => ({
   missed: 0,
   version: 1,
   createdAt: BUILT_AT,
-  ...over,
-})
+}
 
 /** A pending scheduled fire of the trigger from `aTrigger()`; only its required fields are set. */
 export const aFire = (over: Partial<FireRecord> = {}): FireRecord => ({

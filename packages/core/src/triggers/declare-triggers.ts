@@ -24,7 +24,6 @@ import {
 import type { RunTargets } from '../targets/run-target.ts'
 import { eachTrigger } from './each-trigger.ts'
 import { replaceTrigger } from './fire-writes.ts'
-import { TRIGGER_RULE_FIELDS } from './kinds/trigger-kind.ts'
 import { kindOf } from './kinds/trigger-kinds.ts'
 import { NOT_SCHEDULED, type Schedule, undecidedFrom } from './schedule.ts'
 import {
@@ -244,7 +243,7 @@ function mergeDefinition(
 const declaredEnabled = (declared: JsonText | undefined): unknown =>
   declared === undefined ? undefined : (JSON.parse(declared) as TriggerDefinition).enabled
 
-const timingOf = (trigger: TriggerRecord): string => JSON.stringify(TRIGGER_RULE_FIELDS.map((field) => trigger[field]))
+const timingOf = (trigger: TriggerRecord): string => JSON.stringify(kindOf(trigger).ruleOf(trigger))
 
 const replace = ({ unitOfWork }: DeclareTriggersDeps, trigger: TriggerRecord) =>
   unitOfWork.commit([replaceTrigger({ ...trigger, version: trigger.version + 1 })])

@@ -1,6 +1,5 @@
-import { plusMs, type TriggerRecord, type TriggerStore, type UnitOfWork } from '@perdure/ports'
+import { plusMs, type TriggerOf, type TriggerRecord, type TriggerStore, type UnitOfWork } from '@perdure/ports'
 import { eachTrigger } from './each-trigger.ts'
-import { kindOf } from './kinds/trigger-kinds.ts'
 import { type FindNextOccurrence, rescheduleTrigger } from './reschedule-trigger.ts'
 import { isScheduled, NOT_SCHEDULED, type Schedule } from './schedule.ts'
 
@@ -11,7 +10,7 @@ export interface ScheduleIdleDeps {
 }
 
 /** Whether the occurrences of the trigger follow from the activity of runs. */
-export const isIdleKind = (trigger: TriggerRecord): boolean => kindOf(trigger).source === 'activity'
+export const isIdleKind = (trigger: TriggerRecord): trigger is TriggerOf<'idle'> => trigger.kind === 'idle'
 
 /** Schedules every idle trigger. @returns whether there is any idle trigger */
 export async function scheduleIdleTriggers(deps: ScheduleIdleDeps): Promise<boolean> {
@@ -36,8 +35,8 @@ async function idleOccurrenceOf(
   { triggers, schedule }: ScheduleIdleDeps,
   trigger: TriggerRecord,
 ): ReturnType<FindNextOccurrence> {
-  if (!isScheduled(trigger)) return undefined
-  const { target, anchorAt, idleMs = 0, decidedThrough } = trigger
+  if (!isIdleKind(trigger) || !isScheduled(trigger)) return undefined
+  const { target, anchorAt, idleMs, decidedThrough } = trigger
   const { isBusy, endedAt } = await triggers.lastActivity(target.sessionId)
   const quietSince = endedAt === undefined || endedAt < anchorAt ? anchorAt : endedAt
   const occurrence = plusMs(quietSince, idleMs)

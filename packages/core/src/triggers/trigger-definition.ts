@@ -28,10 +28,9 @@ export function newTrigger(
   definition: TriggerDefinition,
   { owner, source, declared, now }: TriggerOrigin,
 ): TriggerRecord {
-  const { target, expiresAt, kind, ...rest } = definition
+  const { target, expiresAt, ...rest } = definition
   return {
     ...rest,
-    kind,
     target: targetOf(target),
     expiresAt: expiresAt === undefined ? undefined : (Date.parse(expiresAt) as EpochMs),
     ...{ owner, source, declared },

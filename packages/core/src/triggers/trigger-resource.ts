@@ -1,27 +1,15 @@
 import { type EpochMs, type FireRecord, fromJsonText, type TriggerRecord } from '@perdure/ports'
+import { kindOf } from './kinds/trigger-kinds.ts'
 import { isExpired } from './schedule.ts'
 import { toIso } from './trigger-events.ts'
 
 /** The trigger as the API returns it. */
 export function toTriggerResource(trigger: TriggerRecord, now: EpochMs) {
-  const {
-    id,
-    kind,
-    cron,
-    timezone,
-    intervalMs,
-    idleMs,
-    event,
-    hook,
-    enabled,
-    source,
-    failure,
-    expiresAt,
-    undeclaredAt,
-  } = trigger
+  const { id, enabled, source, failure, expiresAt, undeclaredAt } = trigger
   const { catchUp, maxCatchUp, catchUpWindowMs, overlap, jitterMs, fireCount, missed } = trigger
   return {
-    ...{ id, kind, cron, timezone, intervalMs, idleMs, event, hook },
+    id,
+    ...kindOf(trigger).ruleOf(trigger),
     target: targetOf(trigger.target),
     ...{ enabled, catchUp, maxCatchUp, catchUpWindowMs, overlap, jitterMs, source },
     expiresAt: expiresAt === undefined ? undefined : toIso(expiresAt),

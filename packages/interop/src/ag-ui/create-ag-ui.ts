@@ -8,7 +8,7 @@ import {
   type RunTargets,
   type SentToolResult,
 } from '@perdure/core'
-import { EVERY_ROW, fromJsonText, type ListedRun, perdureError, type RunRecord } from '@perdure/ports'
+import { EVERY_ROW, fromJsonText, type ListedRun, perdureError } from '@perdure/ports'
 import { type AwaitedInputDeps, takesInput, viaIn, wasResumedBy } from '../chat/awaited-input.ts'
 import type { ChatCall, OpenProjectedStream } from '../chat/chat-call.ts'
 import { type ChatHistory, type HistoryDeps, readHistory } from '../chat/chat-history.ts'
@@ -92,7 +92,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
     if ('refusal' in sent) return refuse(body, ...sent.refusal)
     const via = { protocol: 'ag-ui', ref: body.runId }
     if ('input' in sent) {
-      const isOpen = newest !== undefined && awaitsResume(newest as RunRecord)
+      const isOpen = newest !== undefined && awaitsResume(newest)
       const key = inputKey ?? (await runIdentity(deps, call, body))
       const request = { payload: sent.input, principal, visibility, key, via, answer: 'accepted' } as const
       if (isOpen) await resumeRun({ runId: newest.id, ...request })
@@ -122,7 +122,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
     if (await wasResumedBy(deps, newest, body.runId)) {
       return open(call, body, { run: newest.id, sessionId, start: 'now' })
     }
-    if (awaitsResume(newest as RunRecord) && (await takesInput(deps, newest, body.runId))) {
+    if (awaitsResume(newest) && (await takesInput(deps, newest, body.runId))) {
       const { input, key } = await newInput(deps, call, body, sessionId)
       return resume(call, { ...body, resume: [inputResume(newest.id, input)] }, { newest, sessionId, key })
     }

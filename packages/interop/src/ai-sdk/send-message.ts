@@ -7,7 +7,7 @@ import {
   type RunTarget,
   type StartRun,
 } from '@perdure/core'
-import { isRefusal, perdureError, type RunRecord } from '@perdure/ports'
+import { isRefusal, perdureError } from '@perdure/ports'
 import { type AwaitedInputDeps, takesInput } from '../chat/awaited-input.ts'
 import type { ChatCall } from '../chat/chat-call.ts'
 import { chatInput, chatTools, messagesIn, targetInput } from '../chat/chat-input.ts'
@@ -133,7 +133,7 @@ async function deliveredBefore(
 async function deliver(deps: SendMessageDeps, call: ChatCall, body: SentChat, sending: Sending): Promise<Delivered> {
   const { last, shown } = sending
   const run = await newestRun(deps, shown)
-  const isAwaited = run !== undefined && awaitsResume(run as RunRecord) && (await takesInput(deps, run, last.id))
+  const isAwaited = run !== undefined && awaitsResume(run) && (await takesInput(deps, run, last.id))
   return isAwaited
     ? continueWith(deps, call, body, { ...sending, runId: run.id })
     : startTurn(deps, call, body, sending)

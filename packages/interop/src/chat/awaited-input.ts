@@ -12,7 +12,7 @@ type Asking = Pick<RunRecord, 'id' | 'kind' | 'targetId' | 'status' | 'suspensio
 /** Whether the message answers the question for input that the run has asked, now or when it was sent before. */
 export async function takesInput(deps: AwaitedInputDeps, run: Asking, messageId: string): Promise<boolean> {
   if (run.suspension === undefined || run.metadata[MESSAGE_REF] === messageRef(deps.digest, messageId)) return false
-  if (!awaitsResume(run as RunRecord)) return wasResumedBy(deps, run, messageId)
+  if (!awaitsResume(run)) return wasResumedBy(deps, run, messageId)
   const { items } = await deps.approvals.list(
     { runId: run.id, status: 'pending' },
     { limit: 1, order: 'asc' },

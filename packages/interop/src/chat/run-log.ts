@@ -7,7 +7,7 @@ import {
   type RunTargets,
   runSubject,
 } from '@perdure/core'
-import { type EventLog, fromJsonText, type RunRecord, type YieldTurn } from '@perdure/ports'
+import { type EventLog, fromJsonText, type YieldTurn } from '@perdure/ports'
 import type { ChatLimits } from './chat-input.ts'
 import { createErrorMask, type FailingRun } from './error-mask.ts'
 import { createLogLimit, isTextDelta, type LogLimit } from './log-limit.ts'
@@ -76,7 +76,7 @@ export async function readLog(
   take: (event: LogEvent) => unknown,
 ): Promise<boolean> {
   const { epoch } = await events.head()
-  const subject = runSubject(run as RunRecord)
+  const subject = runSubject(run)
   let isEmpty = true
   for (;;) {
     const batch = await events.read({ runId: run.id }, { after: cursor.position, ...BATCH })

@@ -1,5 +1,5 @@
 import { awaitsResume, fieldsOf, isFields, type LogEvent } from '@perdure/core'
-import type { ListedRun, RunRecord } from '@perdure/ports'
+import type { ListedRun } from '@perdure/ports'
 import { isTerminal, namedTarget } from '@perdure/protocol'
 import { takesInput, viaIn } from '../chat/awaited-input.ts'
 import { chatInput } from '../chat/chat-input.ts'
@@ -50,7 +50,7 @@ export async function passInput(
 ): Promise<AnsweringRun | undefined> {
   const { principal, visibility, key } = call
   const { previous } = context
-  const run = (previous?.run ?? (await newestOf(deps, call, body, context))) as RunRecord | undefined
+  const run = previous?.run ?? (await newestOf(deps, call, body, context))
   const ref = body.previous_response_id ?? ''
   const sent = inputMessages(newInput(body.input))
   if (run === undefined || sent.length === 0 || !(await takesInput(deps, run, ref))) return undefined

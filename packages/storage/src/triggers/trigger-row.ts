@@ -1,4 +1,4 @@
-import type { EpochMs, FireStatus, TriggerRecord } from '@perdure/ports'
+import type { EpochMs, FireStatus, TriggerRecord, TriggerRule } from '@perdure/ports'
 import type { TriggerKind } from '@perdure/protocol'
 
 export interface TriggerRow {
@@ -29,26 +29,32 @@ export const TRIGGER_COLUMNS = ['id', ...CHANGING_TRIGGER_COLUMNS, 'created_at']
 
 /** Sets the columns that queries use; `definition` holds all other fields. */
 export function toTriggerRow(trigger: TriggerRecord): TriggerRow {
-  const { id, kind, event, dueAt, lastFireId, lastStatus, version, createdAt, ...definition } = trigger
+  const { id, kind, dueAt, lastFireId, lastStatus, version, createdAt, ...definition } = trigger
   return {
     id,
     kind,
-    event: (kind === 'webhook' ? trigger.hook : event) ?? null,
+    event: sourceOf(trigger),
     is_active: trigger.enabled && trigger.orphanedAt === undefined ? 1 : 0,
     due_at: dueAt ?? null,
     last_fire_id: lastFireId ?? null,
     last_status: lastStatus ?? null,
     version,
     created_at: createdAt,
-    definition: JSON.stringify(definition),
+    definition: JSON.stringify({ ...definition, event: undefined }),
   }
+}
+
+/** The event or the hook by which its fires are found. */
+function sourceOf(trigger: TriggerRule): string | null {
+  if (trigger.kind === 'event') return trigger.event
+  return trigger.kind === 'webhook' ? trigger.hook : null
 }
 
 export const toTrigger = (row: TriggerRow): TriggerRecord => ({
   ...JSON.parse(row.definition),
   id: row.id,
   kind: row.kind,
-  event: row.kind === 'webhook' ? undefined : (row.event ?? undefined),
+  ...(row.kind === 'event' ? { event: row.event } : {}),
   dueAt: (row.due_at ?? undefined) as EpochMs | undefined,
   lastFireId: row.last_fire_id ?? undefined,
   lastStatus: row.last_status ?? undefined,

@@ -1,4 +1,4 @@
-import { type Storage, type TriggerRecord, toJsonText } from '@perdure/ports'
+import { type Storage, type TriggerMembers, type TriggerRecord, type TriggerRule, toJsonText } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aFire, aRun, aTrigger } from '../builders.ts'
 import { commit, fillOneByOne, insertRuns, refused } from './commits.ts'
@@ -6,13 +6,16 @@ import { type ContractCase, registerContract, type StorageHarness } from './cont
 import { at, eachAlone, type Optionals } from './optional-fields.ts'
 import { pagedListCases } from './paged-list.contract.ts'
 
-const OPTIONALS: Optionals<TriggerRecord> = {
-  cron: '*/5 0 29 2 *',
-  timezone: 'Australia/Lord_Howe',
-  intervalMs: 60_000,
-  idleMs: 5_000,
-  event: 'order.paid',
-  hook: 'github',
+/** The rule of each kind. */
+const RULES: { readonly [Kind in TriggerRule['kind']]: Extract<TriggerRule, { readonly kind: Kind }> } = {
+  cron: { kind: 'cron', cron: '*/5 0 29 2 *', timezone: 'Australia/Lord_Howe' },
+  interval: { kind: 'interval', intervalMs: 60_000 },
+  idle: { kind: 'idle', idleMs: 5_000 },
+  event: { kind: 'event', event: 'order.paid' },
+  webhook: { kind: 'webhook', hook: 'github' },
+}
+
+const OPTIONALS: Optionals<TriggerMembers> = {
   expiresAt: at(1),
   declared: toJsonText({ id: 'Grüße 🚢' }),
   undeclaredAt: at(2),
@@ -36,10 +39,10 @@ const idsOf = (triggers: readonly TriggerRecord[]) => triggers.map(({ id }) => i
 
 const recordCases: readonly ContractCase[] = [
   {
-    title: 'round-trips a trigger with all, one and none of the optional fields',
+    title: 'round-trips a trigger of each kind, with all, one and none of the optional fields',
     async run(storage) {
-      const triggers = [OPTIONALS, ...eachAlone(OPTIONALS), {}].map((fields, index) =>
-        aTrigger({ id: `trg-${index}`, ...fields }),
+      const triggers = [OPTIONALS, ...eachAlone(OPTIONALS), {}].flatMap((fields, index) =>
+        Object.values(RULES).map((rule) => aTrigger({ ...fields, ...rule, id: `trg-${index}-${rule.kind}` })),
       )
       const whole = aTrigger({ id: 'whole', target: FULL_TARGET, enabled: false, fireCount: 3, missed: 2, version: 7 })
       await insert(storage, ...triggers, whole)
@@ -63,7 +66,7 @@ const recordCases: readonly ContractCase[] = [
     title: 'replaces a whole trigger if the new version is one higher',
     async run(storage) {
       await insert(storage, aTrigger({ ...OPTIONALS, target: FULL_TARGET }), aTrigger({ id: 'other' }))
-      const next = aTrigger({ version: 2, kind: 'cron', enabled: false, missed: 4 })
+      const next = aTrigger({ ...RULES.cron, version: 2, enabled: false, missed: 4 })
 
       await commit(storage, { type: 'trigger.replace', trigger: { ...next, createdAt: at(99) } })
 
@@ -179,7 +182,7 @@ const readCases: readonly ContractCase[] = [
         aTrigger({ id: 'off', event, enabled: false }),
         aTrigger({ id: 'orphan', event, orphanedAt: at(0) }),
         aTrigger({ id: 'other', event: 'paid.late' }),
-        aTrigger({ id: 'cron', event, kind: 'cron' }),
+        aTrigger({ ...RULES.webhook, id: 'webhook', hook: event }),
       )
 
       expect(idsOf(await storage.triggers.listByEvent(event, { limit: 10 }))).toEqual(['a', 'b'])
@@ -189,7 +192,7 @@ const readCases: readonly ContractCase[] = [
   {
     title: 'lists the enabled, non-orphaned triggers of a hook, from the first id behind `after`',
     async run(storage) {
-      const of = { kind: 'webhook', event: undefined, hook: 'shop' } as const
+      const of = { kind: 'webhook', hook: 'shop' } as const
       await insert(
         storage,
         aTrigger({ ...of, id: 'b' }),

@@ -1,17 +1,12 @@
-import type { CronRule } from '@perdure/ports'
-import type { TriggerKindSpec, TriggerRule } from './trigger-kind.ts'
+import type { TriggerKindSpec } from './trigger-kind.ts'
 
 /** Occurs at the instants of a cron rule. */
-export const cron: TriggerKindSpec = {
+export const cron: TriggerKindSpec<'cron'> = {
   source: 'clock',
   needsInput: true,
   ready: (cronSchedule) => cronSchedule.ready(),
-  problemOf: (rule, cronSchedule) => cronSchedule.problemOf(cronRuleOf(rule)),
-  next: (trigger, after, cronSchedule) => cronSchedule.next(cronRuleOf(trigger), after),
-  text(rule) {
-    const { cron, timezone } = cronRuleOf(rule)
-    return `${cron} ${timezone}`
-  },
+  ruleOf: ({ kind, cron, timezone }) => ({ kind, cron, timezone }),
+  problemOf: ({ cron, timezone }, cronSchedule) => cronSchedule.problemOf({ cron, timezone }),
+  next: ({ cron, timezone }, after, cronSchedule) => cronSchedule.next({ cron, timezone }, after),
+  text: ({ cron, timezone }) => `${cron} ${timezone}`,
 }
-
-const cronRuleOf = ({ cron = '', timezone = 'UTC' }: TriggerRule): CronRule => ({ cron, timezone })

@@ -7,7 +7,14 @@ import type { TriggerKindSpec } from './trigger-kind.ts'
 import { webhook } from './webhook.ts'
 
 /** The specification of each kind of trigger; the type requires an entry for every kind. */
-const TRIGGER_KINDS: Readonly<Record<TriggerKind, TriggerKindSpec>> = { cron, interval, idle, event, webhook }
+const TRIGGER_KINDS: { readonly [Kind in TriggerKind]: TriggerKindSpec<Kind> } = {
+  cron,
+  interval,
+  idle,
+  event,
+  webhook,
+}
 
 /** The specification of the kind of a trigger. */
-export const kindOf = ({ kind }: { readonly kind: TriggerKind }): TriggerKindSpec => TRIGGER_KINDS[kind]
+export const kindOf = <Kind extends TriggerKind>({ kind }: { readonly kind: Kind }): TriggerKindSpec<Kind> =>
+  TRIGGER_KINDS[kind]

@@ -1,14 +1,16 @@
+import { createHash } from 'node:crypto'
 import type { ApprovalItem } from '@perdure/core'
 import { type ApprovalRecord, toJsonText } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { type Answering, type AnswersDeps, takeAnswer } from './answers.ts'
 import { approvalQuestion } from './elicitation.ts'
 
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const LONG = { letter: 'x'.repeat(2_500), andAlso: 'WIRE 1000000 TO MALLORY' }
 
 const questionOf = (payload: unknown) => {
   const item: ApprovalItem = { kind: 'approval', id: 'apr_1', runId: 'run_1', name: 'pay', status: 'pending', payload }
-  return (approvalQuestion(item).params as { readonly message: string }).message
+  return (approvalQuestion(item).params({ sha256 }) as { readonly message: string }).message
 }
 
 describe('approvalQuestion', () => {
@@ -16,11 +18,12 @@ describe('approvalQuestion', () => {
     expect(questionOf({ amount: 10 })).toBe('pay\n\n{"amount":10}')
   })
 
-  it('says that a long request is cut, how long it is and where to decide it', () => {
+  it('says that a long request is cut, how long it is, what its hash is and where to decide it', () => {
     const message = questionOf(LONG)
 
     expect(message).not.toContain('MALLORY')
-    expect(message).toContain(`… cut: the request has ${JSON.stringify(LONG).length} characters.`)
+    const text = JSON.stringify(LONG)
+    expect(message).toContain(`… cut: the request has ${text.length} characters and the SHA-256 ${sha256(text)}.`)
     expect(message).toContain('perdure approvals approve apr_1')
   })
 })

@@ -1,11 +1,14 @@
 import type { ApprovalItem } from '@perdure/core'
 import { isFields } from '@perdure/core'
+import type { Digest } from '@perdure/ports'
+
+export type QuestionDigest = Pick<Digest, 'sha256'>
 
 /** What an elicitation asks for: a decision, or input for a run that has paused. */
 export interface Question {
   /** The id of the approval, or of the pause. It is the id of the request to the client as well. */
   readonly id: string
-  readonly params: object
+  params(digest: QuestionDigest): object
 }
 
 const DECISION = {
@@ -26,17 +29,23 @@ const INPUT = {
 const MAX_PAYLOAD = 2_000
 
 export function approvalQuestion({ id, name, title, payload }: ApprovalItem): Question {
-  const message = [title ?? name, ...detailsOf(id, payload)].join('\n\n')
-  return { id, params: { mode: 'form', message, requestedSchema: DECISION } }
+  return {
+    id,
+    params: (digest) => ({
+      mode: 'form',
+      message: [title ?? name, ...detailsOf(digest, id, payload)].join('\n\n'),
+      requestedSchema: DECISION,
+    }),
+  }
 }
 
-function detailsOf(id: string, payload: unknown): readonly string[] {
+function detailsOf({ sha256 }: QuestionDigest, id: string, payload: unknown): readonly string[] {
   if (payload === undefined) return []
   const text = JSON.stringify(payload)
   if (!isTooLong(text)) return [text]
   return [
     text.slice(0, MAX_PAYLOAD),
-    `… cut: the request has ${text.length} characters. It cannot be approved here: decide it in the console, or with \`perdure approvals approve ${id}\`.`,
+    `… cut: the request has ${text.length} characters and the SHA-256 ${sha256(text)}. It cannot be approved here: decide it in the console, or with \`perdure approvals approve ${id}\`.`,
   ]
 }
 
@@ -45,7 +54,7 @@ export const isTooLong = (payload: string): boolean => payload.length > MAX_PAYL
 
 export const inputQuestion = (runId: string, continuation: number, text: string): Question => ({
   id: pauseId(runId, continuation),
-  params: { mode: 'form', message: text === '' ? 'The run waits for input.' : text, requestedSchema: INPUT },
+  params: () => ({ mode: 'form', message: text === '' ? 'The run waits for input.' : text, requestedSchema: INPUT }),
 })
 
 const pauseId = (runId: string, continuation: number): string => `pause_${continuation}_${runId}`

@@ -2,6 +2,7 @@ import { isFields } from '@perdure/core'
 import type { RunRecord, RunStore } from '@perdure/ports'
 import { targetOf } from '../chat/limited-streams.ts'
 import { findRun } from '../chat/rights.ts'
+import type { QuestionDigest } from './elicitation.ts'
 import type { Client, ToResult } from './era.ts'
 import { invalidParams, RPC_ERRORS, type RpcRefusal, type RpcRequest } from './json-rpc.ts'
 import { notification, subscriptionMeta } from './listen-messages.ts'
@@ -13,6 +14,7 @@ import { missingCapability } from './tasks.ts'
 export interface ListenDeps {
   readonly runs: Pick<RunStore, 'find'>
   readonly openJoinedStream: OpenJoinedStream
+  readonly digest: QuestionDigest
 }
 
 const MAX_TASKS = 100
@@ -22,7 +24,7 @@ const MAX_TASKS = 100
  * client whose stream breaks listens again and misses no status that still holds. It ends when every task has ended, and
  * at once if the client listens to nothing that this server notifies about.
  */
-export function createListen({ runs, openJoinedStream }: ListenDeps, toResult: ToResult) {
+export function createListen({ runs, openJoinedStream, digest }: ListenDeps, toResult: ToResult) {
   return async (call: McpCall, { id, params }: RpcRequest, client: Client): Promise<Answer> => {
     const filter = params?.notifications
     if (!isFields(filter)) return invalidParams('params.notifications: must be an object')
@@ -39,7 +41,7 @@ export function createListen({ runs, openJoinedStream }: ListenDeps, toResult: T
     return openJoinedStream({
       streams: tasks.map((run) => ({
         ...{ runId: run.id, target: targetOf(run), visibility: call.visibility, start: 'now' },
-        projector: createTaskProjector(run, id),
+        projector: createTaskProjector(digest, run, id),
         frameIdOf: () => undefined,
       })),
       ...{ tokenId: call.principal.tokenId, hangUp: call.hangUp },

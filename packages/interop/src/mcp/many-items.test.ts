@@ -42,9 +42,11 @@ function projected(next: (event: (typeof log)[number]) => readonly Frame[]) {
   return { frames, asked, listed }
 }
 
+const digest = { sha256: () => '' }
+
 describe('a run with many items that asks for many approvals', () => {
   it('is shown as a task without listing all items for each of them', () => {
-    const projector = createTaskProjector({ id: RUN, createdAt: 0 as never }, 1)
+    const projector = createTaskProjector(digest, { id: RUN, createdAt: 0 as never }, 1)
 
     const { frames, listed } = projected((event) => projector.next(event))
 
@@ -57,7 +59,7 @@ describe('a run with many items that asks for many approvals', () => {
 
   it('is shown as the answer to a tool call without listing all items for each of them', () => {
     const client = { era: 'legacy', elicits: true, isPrimed: false, progressToken: undefined } as const
-    const projector = createCallProjector({ runId: RUN, requestId: 1, client, toResult: (result) => result })
+    const projector = createCallProjector({ runId: RUN, requestId: 1, digest, client, toResult: (result) => result })
 
     const { frames, asked, listed } = projected((event) => projector.next(event))
 

@@ -18,7 +18,7 @@ const patched = logOf([
 describe('a task', () => {
   it('shows no state, so that the patches of its run are not applied', () => {
     const keys = vi.spyOn(Object, 'keys')
-    const projector = createTaskProjector({ id: RUN, createdAt: 0 as never }, 1)
+    const projector = createTaskProjector({ sha256: () => '' }, { id: RUN, createdAt: 0 as never }, 1)
 
     const frames = patched.flatMap((event) => projector.next(event))
 

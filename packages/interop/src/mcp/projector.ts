@@ -14,13 +14,14 @@ import {
 } from '@perdure/core'
 import type { Frame, Projector } from '../projection.ts'
 import { resultOf } from './call-result.ts'
-import { approvalQuestion, inputQuestion, type Question } from './elicitation.ts'
+import { approvalQuestion, inputQuestion, type Question, type QuestionDigest } from './elicitation.ts'
 import type { Client } from './era.ts'
 import type { RpcId } from './json-rpc.ts'
 
 export interface CallView {
   readonly runId: string
   readonly requestId: RpcId
+  readonly digest: QuestionDigest
   readonly client: Pick<Client, 'era' | 'elicits' | 'isPrimed' | 'progressToken'>
   /** Wraps a result as the version of the client demands. */
   readonly toResult: (result: object) => object
@@ -36,7 +37,7 @@ const MAX_PROGRESS_TEXT = 200
 export const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted'])
 
 /** Shows a run as the answer to one tool call: progress, questions to the user, and the result. */
-export function createCallProjector({ runId, requestId, client, toResult }: CallView): CallProjector {
+export function createCallProjector({ runId, requestId, digest, client, toResult }: CallView): CallProjector {
   const { era, elicits, progressToken } = client
   const asksInStream = elicits && era === 'legacy'
   let fold = beginFold(runId)
@@ -64,7 +65,7 @@ export function createCallProjector({ runId, requestId, client, toResult }: Call
   }
 
   const questionFrame = (question: Question): Frame => ({
-    ...elicitationFrame(question),
+    ...elicitationFrame(digest, question),
     isUnanswered: () => openQuestions(openTranscript(fold)).some(({ id }) => id === question.id),
   })
 
@@ -86,7 +87,10 @@ export function createCallProjector({ runId, requestId, client, toResult }: Call
       if (of === 'rest') return priming
       const transcript = transcriptOf(fold)
       if (hasEnded()) return [...priming, resultFrame(transcript)]
-      return [...priming, ...(asksInStream ? openQuestions(transcript).map(elicitationFrame) : [])]
+      return [
+        ...priming,
+        ...(asksInStream ? openQuestions(transcript).map((one) => elicitationFrame(digest, one)) : []),
+      ]
     },
     rest() {
       const transcript = transcriptOf(fold)
@@ -95,7 +99,7 @@ export function createCallProjector({ runId, requestId, client, toResult }: Call
       if (questions.length === 0 || !elicits) return [resultFrame(transcript)]
       return era === 'legacy'
         ? undefined
-        : [message({ id: requestId, result: toResult(inputRequired(runId, questions)) })]
+        : [message({ id: requestId, result: toResult(inputRequired(digest, runId, questions)) })]
     },
     result: () => [resultFrame(transcriptOf(fold))],
   }
@@ -103,7 +107,8 @@ export function createCallProjector({ runId, requestId, client, toResult }: Call
 
 const message = (members: object): Frame => ({ data: JSON.stringify({ jsonrpc: '2.0', ...members }) })
 
-const elicitationFrame = ({ id, params }: Question): Frame => message({ id, method: 'elicitation/create', params })
+const elicitationFrame = (digest: QuestionDigest, { id, params }: Question): Frame =>
+  message({ id, method: 'elicitation/create', params: params(digest) })
 
 /**
  * The transcript of a run that has not ended, with no items but those that ask something: a run can have many others. A run
@@ -124,14 +129,14 @@ const pauseQuestion = (transcript: Transcript): Question =>
   inputQuestion(transcript.runId, transcript.continuation, outputText({ ...transcript, result: undefined }))
 
 /** Asks a client without a stream of its own: it repeats the call with the answers. */
-const inputRequired = (runId: string, questions: readonly Question[]): object => ({
+const inputRequired = (digest: QuestionDigest, runId: string, questions: readonly Question[]): object => ({
   resultType: 'input_required',
-  inputRequests: inputRequestsOf(questions),
+  inputRequests: inputRequestsOf(digest, questions),
   requestState: runId,
 })
 
-export const inputRequestsOf = (questions: readonly Question[]): object =>
-  Object.fromEntries(questions.map(({ id, params }) => [id, { method: 'elicitation/create', params }]))
+export const inputRequestsOf = (digest: QuestionDigest, questions: readonly Question[]): object =>
+  Object.fromEntries(questions.map(({ id, params }) => [id, { method: 'elicitation/create', params: params(digest) }]))
 
 /** An approval that is assigned to staff or to a scope is not for the user of the client. */
 const isQuestion = (item: ItemChange['after']): item is ApprovalItem =>

@@ -2,20 +2,25 @@ import type { LogEvent } from '@perdure/core'
 import { beginFold, foldEvent, isStateEvent, transcriptOf } from '@perdure/core'
 import type { RunRecord } from '@perdure/ports'
 import type { Frame, Projector } from '../projection.ts'
+import type { QuestionDigest } from './elicitation.ts'
 import type { RpcId } from './json-rpc.ts'
 import { notification } from './listen-messages.ts'
 import { ENDED, openTranscript } from './projector.ts'
 import { detailedTask, taskAt } from './tasks.ts'
 
 /** Shows a run as a task: a notification with the whole task for each change of its status or of its questions. */
-export function createTaskProjector(run: Pick<RunRecord, 'id' | 'createdAt'>, subscriptionId: RpcId): Projector {
+export function createTaskProjector(
+  digest: QuestionDigest,
+  run: Pick<RunRecord, 'id' | 'createdAt'>,
+  subscriptionId: RpcId,
+): Projector {
   let fold = beginFold(run.id)
   let updatedAt = new Date(run.createdAt).toISOString()
   let shown = ''
 
   const current = () => {
     const transcript = ENDED.has(fold.run.status ?? '') ? transcriptOf(fold) : openTranscript(fold)
-    const task = detailedTask(taskAt(run, transcript, updatedAt), transcript)
+    const task = detailedTask(digest, taskAt(run, transcript, updatedAt), transcript)
     return { task, state: [task.status, ...Object.keys(task.inputRequests ?? {})].join(' ') }
   }
 

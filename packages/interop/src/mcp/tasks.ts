@@ -3,6 +3,7 @@ import { isRefusal, type RunRecord } from '@perdure/ports'
 import { findRun } from '../chat/rights.ts'
 import { type AnswersDeps, takeAnswers } from './answers.ts'
 import { resultOf } from './call-result.ts'
+import type { QuestionDigest } from './elicitation.ts'
 import { type Client, TASKS_EXTENSION } from './era.ts'
 import { invalidParams, RPC_ERRORS, type RpcRefusal, type RpcRequest } from './json-rpc.ts'
 import type { Answer, McpCall } from './mcp-call.ts'
@@ -11,6 +12,7 @@ import { readTranscript } from './read-transcript.ts'
 
 export interface TasksDeps extends AnswersDeps {
   readonly abortRun: AbortRun
+  readonly digest: QuestionDigest
 }
 
 const POLL_MS = 1_000
@@ -31,7 +33,7 @@ export function createTasks(deps: TasksDeps): { readonly [Verb in 'get' | 'updat
   return {
     get: withRun(async ({ charge }, run) => {
       const transcript = await readTranscript(deps, run, charge)
-      return { result: detailedTask(toTask(run, transcript), transcript) }
+      return { result: detailedTask(deps.digest, toTask(run, transcript), transcript) }
     }),
 
     update: withRun(async (call, _, { params }) => {
@@ -97,9 +99,13 @@ function taskStatus(transcript: Transcript): string {
 }
 
 /** The task with the result of its run, or with what the run waits for. */
-export function detailedTask(task: Task, transcript: Transcript): Task & { readonly inputRequests?: object } {
+export function detailedTask(
+  digest: QuestionDigest,
+  task: Task,
+  transcript: Transcript,
+): Task & { readonly inputRequests?: object } {
   if (task.status === 'completed') return { ...task, ...{ result: resultOf(transcript) } }
   return task.status === 'input_required'
-    ? { ...task, inputRequests: inputRequestsOf(openQuestions(transcript)) }
+    ? { ...task, inputRequests: inputRequestsOf(digest, openQuestions(transcript)) }
     : task
 }

@@ -4,6 +4,7 @@ import { ERRORS, errorLine } from '@perdure/protocol'
 import { type AnswersDeps, takeAnswers } from './answers.ts'
 import { errorResult, resultOf } from './call-result.ts'
 import { formatCursor } from './cursor.ts'
+import type { QuestionDigest } from './elicitation.ts'
 import type { Client, ToResult } from './era.ts'
 import { invalidParams, type RpcAnswer, type RpcRequest, rpcAnswer } from './json-rpc.ts'
 import type { Answer, Followed, McpCall } from './mcp-call.ts'
@@ -21,6 +22,7 @@ export interface ToolCallsDeps extends AnswersDeps, RunToolsDeps {
   readonly openProjectedStream: OpenCallStream
   readonly readProjectedStream: ReadCallStream
   readonly basePath: string
+  readonly digest: QuestionDigest
   /** `enforce`: a call that starts a run must have an idempotency key. */
   readonly requireKey: 'warn' | 'enforce'
   /** How long a call without progress notifications waits for its run. Milliseconds. */
@@ -44,7 +46,10 @@ export function createToolCalls(
     const { acceptsEventStream, visibility, principal, hangUp } = call
     const client = acceptsEventStream ? followed.client : withoutStream(followed.client)
     const { progressToken } = client
-    const projector = createCallProjector({ runId, requestId, client, toResult: (result) => toResult(client, result) })
+    const projector = createCallProjector({
+      ...{ runId, requestId, client, digest: deps.digest },
+      toResult: (result) => toResult(client, result),
+    })
     const waitMs = followed.waitMs ?? (progressToken === undefined ? mcpCallTimeoutMs : undefined)
     const request = {
       ...{ runId, target, visibility, tokenId: principal.tokenId, projector, start, lastEventId },

@@ -1,5 +1,5 @@
-import type { CommitOutcome, Write } from '@perdure/ports'
-import { statement } from '@perdure/storage'
+import type { CommitOutcome, NewEvent, StoredEvent, Write } from '@perdure/ports'
+import { applyWrites, ready, runNow, statement } from '@perdure/storage'
 import type { Connection } from '../file/connection.ts'
 import { appendEvents } from './append-events.ts'
 

@@ -57,7 +57,6 @@ import { fireEndWrites } from './triggers/fire-end.ts'
 import type { FireEventTriggers } from './triggers/fire-event-triggers.ts'
 import { createDeleteThread } from './workflows/delete-thread.ts'
 import { createDeliverEmissions } from './workflows/deliver-emissions.ts'
-import { createEmissionTurns } from './workflows/emission-turns.ts'
 import { createEmitEvent } from './workflows/emit-event.ts'
 import { type ForkRequest, forkThread } from './workflows/fork-thread.ts'
 import { createPlanEvent, NO_FIRES } from './workflows/plan-event.ts'
@@ -128,8 +127,7 @@ export function createEngine(given: EngineParts) {
   const runMutex = createKeyedMutex()
   const wakeRun = createWakeRun({ relaunch, notify })
   const deliverEmissions = createDeliverEmissions({ ...deps, wakeRun })
-  const turns = createEmissionTurns()
-  const planEvent = createPlanEvent({ ...deps, wakeRun, turns, deliverEmissions })
+  const planEvent = createPlanEvent({ ...deps, wakeRun, deliverEmissions })
   const resolveWait = createResolveWait({ ...deps, wakeRun })
   const resumeSuspended = createResumeSuspended({ ...deps, runMutex, wakeRun })
   const decideApprovals = createDecideApprovals({ ...deps, runMutex, wakeRun })
@@ -199,7 +197,7 @@ export function createEngine(given: EngineParts) {
     resumeWorkflow: createResumeWorkflow({ ...deps, threads, resolveWait, resumeSuspended }),
     deleteThread: createDeleteThread({ ...deps, threads, abortRun, threadClaims }),
     planEvent,
-    emitEvent: createEmitEvent({ ...deps, planEvent, turns }),
+    emitEvent: createEmitEvent({ ...deps, planEvent }),
     replay: createReplay(deps),
     /** Applies what other processes commit to the runs of this process. */
     foreignChanges,

@@ -39,6 +39,34 @@ describe('a hook to an event', () => {
   })
 })
 
+it('plans each of many waits once for many deliveries at the same time', async () => {
+  let planned = 0
+  const server = await startHookServer({
+    agents: [waits('paid')],
+    hooks: [aHook({ to: { event: 'paid' } })],
+    wrap: (unitOfWork) => ({
+      commit(writes) {
+        for (const write of writes) if (write.type === 'emission.insert') planned += write.part.waits.length
+        return unitOfWork.commit(writes)
+      },
+    }),
+  })
+  for (let count = 0; count < 250; count++) {
+    await server.engine.startRun({
+      ...{ target: { kind: 'agent', id: 'paid' }, body: { input: {} }, answer: 'accepted' },
+      principal: { subject: 'alice', scopes: ['admin:*'] },
+    })
+    if (count % 50 === 0) await server.untilIdle()
+  }
+  await server.untilIdle()
+
+  await Promise.all([...Array(20).keys()].map((n) => server.receive({ n }, { 'x-delivery': `d-${n}` })))
+  await server.untilIdle()
+
+  expect(new Set((await server.runs()).map(({ status }) => status))).toEqual(new Set(['completed']))
+  expect(planned).toBeLessThanOrEqual(250)
+})
+
 describe('ManageHooks', () => {
   it('lists hooks without their secrets', async () => {
     const server = await startHookServer({ hooks: [aHook({ id: 'b', to: { event: 'paid' } }), aHook({ id: 'a' })] })

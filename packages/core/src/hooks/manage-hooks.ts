@@ -13,6 +13,7 @@ import { pageByName } from '../collections/page-by-name.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
+import type { EmissionTurn } from '../workflows/emission-turns.ts'
 import { findHook } from './hook.ts'
 import {
   type HookDeliveryResource,
@@ -37,6 +38,10 @@ export interface HookCaller {
   readonly key?: KeyedRequest | undefined
 }
 
+interface HookReplay extends HookCaller {
+  readonly hookDeliveryId: string
+}
+
 interface HookDeliveryQuery extends PageQuery {
   readonly status?: HookDeliveryStatus | undefined
 }
@@ -54,18 +59,48 @@ export interface ManageHooks {
    * Handles a delivery again with the present code, whether or not it was handled before.
    * @throws PerdureError `hook-not-found`, `hook-delivery-not-found`
    */
-  replay(call: HookCaller & { readonly hookDeliveryId: string }): Promise<Reply>
+  replay(call: HookReplay): Promise<Reply>
   /** Signs a sample and receives it. @throws PerdureError `hook-not-found`, `hook-not-testable`, and the errors of `ReceiveHook` */
   test(call: HookCaller & { readonly body?: unknown }): Promise<Reply>
 }
 
 export function createManageHooks(deps: ManageHooksDeps): ManageHooks {
-  const { hooks, hookDeliveries, clock, basePath } = deps
+  const { hooks, hookDeliveries, clock, basePath, planEvent } = deps
 
   const findDelivery = async (hookId: string, hookDeliveryId: string): Promise<HookDeliveryRecord> => {
     const delivery = await hookDeliveries.find(hookDeliveryId)
     if (delivery?.hookId !== hookId) throw perdureError('hook-delivery-not-found')
     return delivery
+  }
+
+  const replay = async ({ hookId, hookDeliveryId, principal, key }: HookReplay, turn: EmissionTurn): Promise<Reply> => {
+    const hook = findHook(hooks, hookId)
+    const intent = await readDelivery(hook, await findDelivery(hookId, hookDeliveryId))
+    let conflicts = 0
+    let onCommitted = async (): Promise<void> => undefined
+    const once = await requireAudit(() =>
+      commitOnce(deps, key, async () => {
+        const delivery = await findDelivery(hookId, hookDeliveryId)
+        const plan = await planDelivery(deps, { hookId, intent, conflicts, turn })
+        conflicts += 1
+        onCommitted = plan.onCommitted
+        const { reason, event, ...kept } = delivery
+        const replayed = { ...kept, ...plan.outcome, replays: delivery.replays + 1 }
+        const entry = { at: clock.now(), action: 'hooks.replay', target: hookId, detail: { hookDeliveryId } }
+        return {
+          writes: [
+            { type: 'hook-delivery.replay', id: hookDeliveryId, replays: delivery.replays, outcome: plan.outcome },
+            ...plan.writes,
+            auditWrite(principal, entry),
+          ],
+          reply: { status: 200, body: toHookDeliveryResource(replayed) },
+          remember: true,
+        }
+      }),
+    )
+    if (once.kind === 'replayed') return once.reply
+    await onCommitted()
+    return once.decision.reply
   }
 
   return {
@@ -81,35 +116,7 @@ export function createManageHooks(deps: ManageHooksDeps): ManageHooks {
       return { items: items.map(toHookDeliverySummary), nextCursor }
     },
     getDelivery: async (hookId, hookDeliveryId) => toHookDeliveryResource(await findDelivery(hookId, hookDeliveryId)),
-    async replay({ hookId, hookDeliveryId, principal, key }) {
-      const hook = findHook(hooks, hookId)
-      const intent = await readDelivery(hook, await findDelivery(hookId, hookDeliveryId))
-      let conflicts = 0
-      let onCommitted = async (): Promise<void> => undefined
-      const once = await requireAudit(() =>
-        commitOnce(deps, key, async () => {
-          const delivery = await findDelivery(hookId, hookDeliveryId)
-          const plan = await planDelivery(deps, { hookId, intent, conflicts })
-          conflicts += 1
-          onCommitted = plan.onCommitted
-          const { reason, event, ...kept } = delivery
-          const replayed = { ...kept, ...plan.outcome, replays: delivery.replays + 1 }
-          const entry = { at: clock.now(), action: 'hooks.replay', target: hookId, detail: { hookDeliveryId } }
-          return {
-            writes: [
-              { type: 'hook-delivery.replay', id: hookDeliveryId, replays: delivery.replays, outcome: plan.outcome },
-              ...plan.writes,
-              auditWrite(principal, entry),
-            ],
-            reply: { status: 200, body: toHookDeliveryResource(replayed) },
-            remember: true,
-          }
-        }),
-      )
-      if (once.kind === 'replayed') return once.reply
-      await onCommitted()
-      return once.decision.reply
-    },
+    replay: (request) => planEvent.inTurn((turn) => replay(request, turn)),
     test: (call) => receiveSample(deps, call),
   }
 }

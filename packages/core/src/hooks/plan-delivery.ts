@@ -1,5 +1,6 @@
 import type { Clock, EpochMs, HookOutcome, Write } from '@perdure/ports'
 import type { EventFires, FireHookTriggers } from '../triggers/fire-event-triggers.ts'
+import type { EmissionTurn } from '../workflows/emission-turns.ts'
 import type { EventPlan, PlanEvent } from '../workflows/plan-event.ts'
 import type { HookIntent } from './read-delivery.ts'
 
@@ -21,12 +22,13 @@ interface PlanDelivery {
   readonly intent: HookIntent
   /** How many attempts to commit the plan have met a write conflict. */
   readonly conflicts: number
+  readonly turn: EmissionTurn
 }
 
 /** Plans what a delivery starts, to be committed together with the delivery. */
 export async function planDelivery(
   { planEvent, fireHookTriggers, clock }: PlanDeliveryDeps,
-  { hookId, intent, conflicts }: PlanDelivery,
+  { hookId, intent, conflicts, turn }: PlanDelivery,
 ): Promise<DeliveryPlan> {
   const at = clock.now()
   if (intent.kind !== 'start') {
@@ -36,7 +38,7 @@ export async function planDelivery(
   const { payload, sessionId, events } = intent
   const fires = await fireHookTriggers({ hookId, payload, sessionId, at })
   const plans: EventPlan[] = []
-  for (const name of events) plans.push(await planEvent({ name, payload, at }, { conflicts }))
+  for (const name of events) plans.push(await planEvent({ name, payload, at }, { conflicts, turn }))
   return {
     outcome: outcomeOf(fires, events, at),
     writes: [...fires.writes, ...plans.flatMap(({ writes }) => writes)],

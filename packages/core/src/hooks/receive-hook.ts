@@ -12,6 +12,7 @@ import {
   type UnitOfWork,
 } from '@perdure/ports'
 import { CONFLICT, retryConflicts } from '../concurrency/retry-conflicts.ts'
+import type { EmissionTurn } from '../workflows/emission-turns.ts'
 import { findHook, type Hook, type Hooks, storedHeaders } from './hook.ts'
 import { type PlanDeliveryDeps, planDelivery } from './plan-delivery.ts'
 import { readDelivery } from './read-delivery.ts'
@@ -77,11 +78,11 @@ export function createReceiveHook(deps: ReceiveHookDeps): ReceiveHook {
 type Received = Omit<HookDeliveryRecord, 'status' | 'reason' | 'event' | 'fireIds' | 'handledAt' | 'replays'>
 
 async function store(deps: ReceiveHookDeps, hook: Hook, received: Received): Promise<ReceivedHook> {
-  const { unitOfWork, meter, logger } = deps
+  const { unitOfWork, meter, logger, planEvent } = deps
   const intent = await readDelivery(hook, received)
   let conflicts = 0
-  return retryConflicts<ReceivedHook>(async () => {
-    const plan = await planDelivery(deps, { hookId: hook.id, intent, conflicts })
+  const attempt = async (turn: EmissionTurn): Promise<ReceivedHook | typeof CONFLICT> => {
+    const plan = await planDelivery(deps, { hookId: hook.id, intent, conflicts, turn })
     const delivery: HookDeliveryRecord = { ...received, ...plan.outcome, replays: 0 }
     const committed = await unitOfWork.commit([{ type: 'hook-delivery.insert', delivery }, ...plan.writes])
     if (!committed.committed) {
@@ -99,7 +100,8 @@ async function store(deps: ReceiveHookDeps, hook: Hook, received: Received): Pro
     }
     await plan.onCommitted()
     return { kind: 'delivery', delivery }
-  })
+  }
+  return planEvent.inTurn((turn) => retryConflicts(() => attempt(turn)))
 }
 
 function repeated({ meter }: ReceiveHookDeps, delivery: HookDeliveryRecord): ReceivedHook {

@@ -6,13 +6,12 @@ import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import type { EventFires } from '../triggers/fire-event-triggers.ts'
-import type { EmissionTurn, EmissionTurns } from './emission-turns.ts'
+import type { EmissionTurn } from './emission-turns.ts'
 import type { PlanEvent } from './plan-event.ts'
 
 export interface EmitEventDeps extends CommitOnceDeps {
   readonly runs: RunStore
   readonly planEvent: PlanEvent
-  readonly turns: Pick<EmissionTurns, 'begin'>
 }
 
 export interface EmitEventRequest {
@@ -40,7 +39,7 @@ export type EmitEvent = (request: EmitEventRequest) => Promise<Reply>
 const MAX_LISTED = 1_000
 
 export function createEmitEvent(deps: EmitEventDeps): EmitEvent {
-  const { clock, planEvent, turns } = deps
+  const { clock, planEvent } = deps
 
   const emit = async ({ name, payload, runId, caller, key }: EmitEventRequest, turn: EmissionTurn): Promise<Reply> => {
     const text = toJsonText(payload ?? null)
@@ -65,8 +64,7 @@ export function createEmitEvent(deps: EmitEventDeps): EmitEvent {
 
   return async (request) => {
     checkEventName(request.name)
-    const turn = turns.begin()
-    return emit(request, turn).finally(turn.end)
+    return planEvent.inTurn((turn) => emit(request, turn))
   }
 }
 

@@ -1,12 +1,11 @@
 import type { EmissionPart, IdGenerator, StepRecord, Write } from '@perdure/ports'
 import type { EventFires, FireEventTriggers, NamedEvent } from '../triggers/fire-event-triggers.ts'
 import type { DeliverEmissions, DeliverEmissionsDeps } from './deliver-emissions.ts'
-import type { EmissionTurn, EmissionTurns } from './emission-turns.ts'
+import { createEmissionTurns, type EmissionTurn } from './emission-turns.ts'
 import { planEventWaits } from './event-waits.ts'
 
 export interface PlanEventDeps extends DeliverEmissionsDeps {
   readonly ids: IdGenerator
-  readonly turns: Pick<EmissionTurns, 'isTaken'>
   readonly deliverEmissions: DeliverEmissions
   readonly fireEventTriggers: FireEventTriggers
   /** Waiting calls resolved per commit; default 200. */
@@ -18,11 +17,8 @@ export interface PlanEventOptions {
   readonly runId?: string | undefined
   /** How many attempts to commit the plan have met a write conflict. */
   readonly conflicts: number
-  /**
-   * Taken if the event has many waits. The caller ends it after `onCommitted`, or when it gives up. Without a turn, runs
-   * that a concurrent event wakes may be reported too.
-   */
-  readonly turn?: EmissionTurn | undefined
+  /** Taken if the event has many waits. */
+  readonly turn: EmissionTurn
 }
 
 /** The effects of a named event, to be committed together with the decision to emit it. */
@@ -36,7 +32,11 @@ export interface EventPlan {
 }
 
 /** Plans to resume, exactly once, every run that is waiting for the event now, and to fire its triggers. */
-export type PlanEvent = (event: NamedEvent, options: PlanEventOptions) => Promise<EventPlan>
+export interface PlanEvent {
+  (event: NamedEvent, options: PlanEventOptions): Promise<EventPlan>
+  /** Runs work that plans events, commits the plans and calls `onCommitted`. The turn ends with it. */
+  inTurn<Result>(work: (turn: EmissionTurn) => Promise<Result>): Promise<Result>
+}
 
 const WAKES_PER_COMMIT = 200
 /** An event with more waits takes a turn. */
@@ -50,34 +50,42 @@ const MAX_INLINE_ATTEMPTS = 3
 export const NO_FIRES: FireEventTriggers = async () => ({ writes: [], fires: [], onCommitted: () => undefined })
 
 export function createPlanEvent(deps: PlanEventDeps): PlanEvent {
-  const { steps, turns, deliverEmissions, fireEventTriggers, wakesPerCommit = WAKES_PER_COMMIT } = deps
+  const { steps, deliverEmissions, fireEventTriggers, wakesPerCommit = WAKES_PER_COMMIT } = deps
+  const turns = createEmissionTurns()
 
   const waitsOf = async ({ name }: NamedEvent, { runId, conflicts, turn }: PlanEventOptions) => {
     const read = () => steps.waitingForEvent(name, { limit: wakesPerCommit + 1, runId })
     const isContended = conflicts >= MAX_INLINE_ATTEMPTS || (runId === undefined && turns.isTaken(name))
     const found = isContended ? undefined : await read()
-    if (turn === undefined || (found !== undefined && found.length <= MAX_WAITS_WITHOUT_TURN)) return found ?? read()
+    if (found !== undefined && found.length <= MAX_WAITS_WITHOUT_TURN) return found
     await turn.take(name)
     await deliverEmissions()
     return read()
   }
 
-  return async (event, options) => {
+  const plan = async (event: NamedEvent, options: PlanEventOptions): Promise<EventPlan> => {
     const { runId, conflicts } = options
     const first = await waitsOf(event, options)
     const fitsOneCommit = first.length <= wakesPerCommit && conflicts < MAX_INLINE_ATTEMPTS
-    const plan = fitsOneCommit ? await wakeNow(deps, event, first) : await planDelivery(deps, event, runId)
+    const wakes = fitsOneCommit ? await wakeNow(deps, event, first) : await planDelivery(deps, event, runId)
     const fires = runId === undefined ? await fireEventTriggers(event) : await NO_FIRES(event)
     return {
-      writes: [...plan.writes, ...fires.writes],
-      runIds: plan.runIds,
+      writes: [...wakes.writes, ...fires.writes],
+      runIds: wakes.runIds,
       fires: fires.fires,
       onCommitted() {
         fires.onCommitted()
-        return plan.onCommitted()
+        return wakes.onCommitted()
       },
     }
   }
+
+  return Object.assign(plan, {
+    inTurn<Result>(work: (turn: EmissionTurn) => Promise<Result>): Promise<Result> {
+      const turn = turns.begin()
+      return work(turn).finally(turn.end)
+    },
+  })
 }
 
 type EmitPlan = Omit<EventPlan, 'fires'>

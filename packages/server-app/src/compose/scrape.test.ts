@@ -137,6 +137,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   held.resolve()
+  await openStream.body?.cancel()
   await server.stop({ force: true })
   rmSync(directory, { recursive: true })
 })
@@ -165,6 +166,8 @@ const jsonOf = async (response: Response) =>
 
 let failed: { readonly runId: string; readonly status: string }
 let failedRecord: { readonly status: string }
+/** Kept, because fetch ends the stream of a response that is collected. */
+let openStream: Response
 
 /** A webhook with a dead and a pending delivery. */
 async function failDeliveries() {
@@ -194,7 +197,7 @@ async function scenario() {
   await post('/consolidator/run')
   const stream = await get(`/runs/${runId}/events`, { accept: 'text/event-stream' })
   // The replay buffer keeps events only while a client follows them.
-  await get(`/runs/${runId}/events`, { accept: 'text/event-stream' })
+  openStream = await get(`/runs/${runId}/events`, { accept: 'text/event-stream' })
   followed.resolve()
   for await (const chunk of stream.body ?? []) if (new TextDecoder().decode(chunk).includes('text.delta')) break
   const { ticket } = (await (await post('/session/ws-ticket')).json()) as { readonly ticket: string }

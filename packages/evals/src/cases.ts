@@ -63,7 +63,7 @@ function textOf({ run, calls }: RunRecording): string | undefined {
 function turnOf(input: unknown): Turn {
   if (typeof input === 'object' && input !== null && 'text' in input) return String(input.text)
   if (typeof input === 'string') return input
-  throw new Error('the input of a run of the session has no text, so it cannot be a turn of a chat')
+  throw new Error('the session has a run whose input has no text, so the run cannot be a turn of a chat')
 }
 
 /** What the cases need of a client of `perdure/client`. */

@@ -55,7 +55,7 @@ export function defineEval(options: EvalOptions): EvalDefinition {
 function problemOf({ name, agent, cases, repeat = 1 }: EvalOptions): string | undefined {
   if (typeof name !== 'string' || name === '') return 'name is missing'
   if (agent === undefined || agent === null) return `the eval ${name} has no agent`
-  if (!Number.isInteger(repeat) || repeat < 1) return `repeat of ${name} must be a whole number from 1, not ${repeat}`
+  if (!Number.isInteger(repeat) || repeat < 1) return `repeat of ${name} must be a positive whole number, not ${repeat}`
   const isRead = Array.isArray(cases) || typeof cases === 'function'
   return isRead ? undefined : `cases of ${name} must be a list or a function`
 }
@@ -63,14 +63,14 @@ function problemOf({ name, agent, cases, repeat = 1 }: EvalOptions): string | un
 function scorerProblem({ name, scorers = [], thresholds = {} }: EvalOptions): string | undefined {
   const names = scorers.map((scorer) => scorer.name)
   const twice = firstTwice(names)
-  if (twice !== undefined) return `two scorers of ${name} are named ${twice}; pass another name as an option`
+  if (twice !== undefined) return `two scorers of ${name} are named ${twice}; give one of them another name`
   const unknown = Object.keys(thresholds.scorers ?? {}).find((of) => !names.includes(of))
-  return unknown === undefined ? undefined : `there is no scorer ${unknown}, for which ${name} sets a threshold`
+  return unknown === undefined ? undefined : `${name} sets a threshold for ${unknown}, but has no such scorer`
 }
 
 function thresholdProblem({ name, thresholds: { scorers, ...own } = {} }: EvalOptions): string | undefined {
   const wrong = Object.entries({ ...own, ...scorers }).find(([, rate]) => !(rate >= 0 && rate <= 1))
-  return wrong === undefined ? undefined : `the threshold ${wrong[0]} of ${name} must be from 0 to 1`
+  return wrong === undefined ? undefined : `the threshold ${wrong[0]} of ${name} must be between 0 and 1`
 }
 
 export const isEval = (value: unknown): value is EvalDefinition =>

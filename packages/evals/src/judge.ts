@@ -46,7 +46,7 @@ export function judge({ model, rubric, controls, name = 'judge', price }: JudgeO
     throw new TypeError('judge: model must be a language model object of the AI SDK, not an id')
   }
   if (![true, false].every((pass) => controls.some((control) => control.pass === pass))) {
-    throw new TypeError('judge: controls needs an answer that passes and one that fails')
+    throw new TypeError('judge: controls must have at least one answer that passes and one that fails')
   }
   const asked = model as JudgeModel
 

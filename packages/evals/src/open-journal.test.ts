@@ -55,9 +55,9 @@ it('keeps a last line that only lacks its end', async () => {
 it('refuses a file of something else, and leaves it as it is', async () => {
   const path = await file()
   await writeFile(path, '{"kind":"other"}\n')
-  await expect(openJournal(path)).rejects.toThrow('is not a file of results')
+  await expect(openJournal(path)).rejects.toThrow('is not a results file')
   await writeFile(path, 'hello\nworld\n')
-  await expect(openJournal(path)).rejects.toThrow(`${path}:1 is not a line of results`)
+  await expect(openJournal(path)).rejects.toThrow(`${path}:1 is not a line of a results file`)
   expect(await readFile(path, 'utf8')).toBe('hello\nworld\n')
 })
 

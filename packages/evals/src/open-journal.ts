@@ -8,7 +8,7 @@ export interface FileJournal extends Journal {
 /**
  * Opens a file to which results are appended, and reads what it has. Entries that wait together share one flush.
  *
- * @throws Error for a file that is no file of results
+ * @throws Error for a file that is not a results file
  */
 export async function openJournal(path: string): Promise<FileJournal> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {

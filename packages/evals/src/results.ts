@@ -2,7 +2,7 @@ import type { Score, TrialUsage } from './trial.ts'
 
 export const RESULTS_FORMAT = 'perdure-eval-1'
 
-/** One line of a file of results. */
+/** One line of a results file. */
 export type ResultEntry = StartEntry | TrialEntry | AnswerEntry
 
 export interface StartEntry {
@@ -54,9 +54,9 @@ export const memoryJournal = (earlier: readonly ResultEntry[] = []): Journal => 
 })
 
 /**
- * Reads a file of results. A last line that a crash has cut is left out.
+ * Reads a results file, without a last line that a crash has cut.
  *
- * @throws Error for a text that is no file of results
+ * @throws Error for a text that is not a results file
  */
 export function parseResults(text: string, source: string): readonly ResultEntry[] {
   const lines = text.split('\n')
@@ -67,12 +67,12 @@ export function parseResults(text: string, source: string): readonly ResultEntry
   const [first] = entries
   if (first === undefined && text.trim() === '') return []
   if (first?.kind === 'start' && first.format === RESULTS_FORMAT) return entries
-  throw new Error(`${source} is not a file of results: its first line must have the format ${RESULTS_FORMAT}`)
+  throw new Error(`${source} is not a results file: its first line must have the format ${RESULTS_FORMAT}`)
 }
 
 function parseLine(line: string, place: string): ResultEntry {
   const entry = tryParse(line)
-  if (entry === undefined) throw new Error(`${place} is not a line of results`)
+  if (entry === undefined) throw new Error(`${place} is not a line of a results file`)
   return entry
 }
 

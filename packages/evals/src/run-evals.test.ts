@@ -162,10 +162,10 @@ describe('cases', () => {
 describe('defineEval', () => {
   it.each([
     [{ name: '' }, 'name is missing'],
-    [{ repeat: 0 }, 'repeat of shop must be a whole number from 1'],
+    [{ repeat: 0 }, 'repeat of shop must be a positive whole number'],
     [{ scorers: [costBelow(1), costBelow(1)] }, 'two scorers of shop are named costBelow(1)'],
-    [{ thresholds: { passRate: 2 } }, 'the threshold passRate of shop must be from 0 to 1'],
-    [{ thresholds: { scorers: { no: 1 } } }, 'there is no scorer no'],
+    [{ thresholds: { passRate: 2 } }, 'the threshold passRate of shop must be between 0 and 1'],
+    [{ thresholds: { scorers: { no: 1 } } }, 'shop sets a threshold for no, but has no such scorer'],
   ])('refuses %o', (options, message) => {
     expect(() => evalOf(options)).toThrow(message)
   })

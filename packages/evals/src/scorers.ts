@@ -131,7 +131,8 @@ export interface SimilarTextOptions extends ScorerOptions {
 export const similarText = (expected?: string, { min = 0.8, name = 'similarText' }: SimilarTextOptions = {}): Scorer =>
   scorer(name, ({ text, case: { expected: ofCase } }) => {
     const wanted = expected ?? ofCase
-    if (typeof wanted !== 'string') return { pass: false, reason: 'the case has no text as expected' }
+    if (typeof wanted !== 'string')
+      return { pass: false, reason: 'no expected text: set it in similarText or in the case' }
     const value = similarity(text, wanted)
     return { pass: value >= min, value, reason: `similarity ${value.toFixed(2)}` }
   })

@@ -75,7 +75,7 @@ export const ERRORS = {
   'approval-not-editable': { status: 409, family: 'code', retryable: false, summary: 'The approval takes no other arguments than those that were asked for.' },
   'approval-resolved': { status: 409, family: 'code', retryable: false, summary: 'The approval was already decided differently.' },
   'delivery-in-progress': { status: 409, family: 'kind', retryable: false, summary: 'An attempt of the delivery is in progress.' },
-  'file-in-use': { status: 409, family: 'kind', retryable: false, summary: 'A session holds the file; it is deleted with the last session that does.' },
+  'file-in-use': { status: 409, family: 'kind', retryable: false, summary: 'A session or a run holds the file; the server deletes the file with the last one that does.' },
   'file-quota-exceeded': { status: 409, family: 'kind', retryable: false, summary: 'The files of the owner would together exceed their limit.' },
   'hook-not-testable': { status: 409, family: 'kind', retryable: false, summary: 'Only the sender can sign requests to this hook, or its secret cannot be resolved.' },
   'idempotency-conflict': { status: 409, family: 'kind', retryable: false, summary: 'The Idempotency-Key was already used for a different request.' },

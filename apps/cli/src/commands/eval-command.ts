@@ -69,7 +69,7 @@ async function runEvalFiles(call: Call, flags: EvalFlags): Promise<void> {
   out.document(report, (paint) => evalText(report, paint))
   if (stoppedBy !== undefined) {
     out.note(
-      `stopped by ${BUDGET_FLAGS[stoppedBy]} after ${trials.length} of ${planned} trials; --resume makes the others`,
+      `stopped by ${BUDGET_FLAGS[stoppedBy]} after ${trials.length} of ${planned} trials; --resume runs the others`,
     )
   }
   if (!ok) call.finish(EXIT_CODES[exitOf(made, report)].code)

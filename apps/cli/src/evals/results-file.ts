@@ -36,8 +36,8 @@ export async function openResults(path: string, { resume, restart }: ResultsFlag
   if (restart) await rm(part, { force: true })
   if (!resume && existsSync(part)) {
     throw cliError('eval-unfinished', {
-      message: `${part} has the results of a run that did not end`,
-      hint: 'add --resume to make only the missing trials, or --restart to begin again',
+      message: `${part} has the results of an eval run that was interrupted`,
+      hint: 'add --resume to run only the missing trials, or --restart to start again',
       exit: 'conflict',
     })
   }
@@ -89,7 +89,7 @@ async function readRevision(
     ;({ stdout } = await run('git', ['show', '--end-of-options', object], { cwd, maxBuffer: MAX_BYTES }))
   } catch {
     throw usageError(
-      `${revision} is neither a file of results nor a git revision that has ${inside}`,
+      `${revision} is neither a results file nor a git revision that has ${inside}`,
       `commit the results of perdure eval on ${revision}, or pass the path of a file`,
     )
   }

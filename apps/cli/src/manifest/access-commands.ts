@@ -108,7 +108,7 @@ export const accessCommands: readonly CommandSpec[] = [
   }),
   {
     path: 'subjects export',
-    summary: 'write what a user owns to stdout, as lines of JSON; the export itself is audited',
+    summary: 'write everything that a user owns to stdout as lines of JSON; the export is audited',
     target: 'server',
     arguments: [{ name: 'subject', note: 'subject of the user, such as jwt:app:alice' }],
     examples: [
@@ -122,7 +122,7 @@ export const accessCommands: readonly CommandSpec[] = [
   },
   {
     path: 'subjects delete',
-    summary: 'revoke what a user signs in with, and delete what it owns; continues where an earlier command ended',
+    summary: 'revoke the credentials of a user and delete its data; after an interruption, repeat the command',
     target: 'server',
     arguments: [{ name: 'subject', note: 'subject of the user, such as jwt:app:alice' }],
     examples: ['perdure subjects delete jwt:app:alice', 'perdure subjects delete jwt:app:alice --json'],

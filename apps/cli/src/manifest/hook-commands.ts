@@ -2,7 +2,7 @@ import { Hook, HookDelivery, HookDeliverySummary, listOf } from '@perdure/protoc
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
 import { CHANGES, CHANGING, PAGE_FLAGS, READS } from './server-rows.ts'
 
-const ID: ArgumentSpec = { name: 'hook', note: 'hook id, as in webhooks.in of the configuration' }
+const ID: ArgumentSpec = { name: 'hook', note: 'hook id from webhooks.in of the configuration' }
 const DELIVERY: ArgumentSpec = { name: 'delivery', note: 'id of a received delivery' }
 
 export const hookCommands: readonly CommandSpec[] = [
@@ -17,7 +17,7 @@ export const hookCommands: readonly CommandSpec[] = [
   },
   {
     path: 'hooks deliveries',
-    summary: 'list what a hook has received, newest first',
+    summary: 'list the deliveries that a hook has received, newest first',
     ...READS,
     arguments: [ID],
     flags: [
@@ -45,7 +45,7 @@ export const hookCommands: readonly CommandSpec[] = [
   },
   {
     path: 'hooks replay',
-    summary: 'handle a received delivery again, even if it was accepted',
+    summary: 'handle a received delivery again, as if it had just arrived',
     ...CHANGES,
     exits: [...CHANGING, 'problem'],
     arguments: [ID, DELIVERY],
@@ -55,7 +55,7 @@ export const hookCommands: readonly CommandSpec[] = [
   },
   {
     path: 'hooks test',
-    summary: 'send a signed sample to a hook; it starts what a real delivery starts',
+    summary: 'send a signed sample to a hook; it starts the same run or event as a real delivery',
     ...CHANGES,
     exits: [...CHANGING, 'problem'],
     arguments: [ID],

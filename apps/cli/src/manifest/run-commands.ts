@@ -171,20 +171,19 @@ export const runCommands: readonly CommandSpec[] = [
   },
   {
     path: 'runs export',
-    summary:
-      'write a run and all its events as one JSON document, or with --fixture as a recording for tests and evals',
+    summary: 'write a run and all its events as a JSON document or, with --fixture, as a recording for tests and evals',
     target: 'server',
     arguments: [ID],
     flags: [
       {
         name: 'fixture',
         type: 'boolean',
-        note: 'write a recording: input, answers of models, tools, decisions; secrets are redacted',
+        note: 'write a recording of the input, model answers, tool calls and decisions, with secrets redacted',
       },
       {
         name: 'others',
         type: 'boolean',
-        note: 'with --fixture: also write the content of a run of another owner; needs traces:read:sanitized; recorded in the audit chain',
+        note: 'with --fixture: include the content of a run of another owner; needs traces:read:sanitized; recorded in the audit chain',
       },
       {
         name: 'raw',

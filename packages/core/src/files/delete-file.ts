@@ -30,7 +30,7 @@ export function createDeleteFile(deps: DeleteFileDeps): DeleteFile {
       const [runId] = await files.holdingRuns(fileId, 1)
       if (runId !== undefined) {
         throw perdureError('file-in-use', {
-          message: `the run ${runId} holds the file: its input shows it, or a call of it has returned or written it`,
+          message: `the run ${runId} holds the file: its input shows the file, or one of its calls has returned or written it`,
           hint: 'delete the session or the thread of the run, or wait until retention deletes the run',
         })
       }

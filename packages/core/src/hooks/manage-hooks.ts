@@ -152,7 +152,12 @@ async function receiveSample(
     header: (name) => headers[name],
     readBody: async () => new TextEncoder().encode(text),
   })
-  if (received.kind === 'challenge') throw perdureError('hook-not-testable', { hint: 'send another body' })
+  if (received.kind === 'challenge') {
+    throw perdureError('hook-not-testable', {
+      message: 'the body is a URL challenge, which starts nothing',
+      hint: 'send the body of an event',
+    })
+  }
   return { status: 200, body: toHookDeliveryResource(received.delivery) }
 }
 

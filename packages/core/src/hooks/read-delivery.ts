@@ -70,7 +70,7 @@ type EventTarget = Extract<NonNullable<Hook['to']>, { readonly event: string }>
 function eventsOf({ event, key }: EventTarget, delivery: IncomingDelivery): readonly string[] {
   const value = typeof key === 'function' ? key(delivery) : key === undefined ? undefined : memberAt(delivery.body, key)
   if (value === undefined || value === null) return [event]
-  if (typeof value !== 'string' && typeof value !== 'number') throw new Error('the key is not a text or a number')
+  if (typeof value !== 'string' && typeof value !== 'number') throw new Error('must be a text or a number')
   const keyed = `${event}.${value}`
   checkEventName(keyed)
   return [event, keyed]
@@ -93,5 +93,5 @@ function sessionOf(sessionId: SessionId, delivery: IncomingDelivery): string | u
   const value: unknown = typeof sessionId === 'function' ? sessionId(delivery) : sessionId
   if (value === undefined) return undefined
   if (typeof value === 'string' && SESSION_ID.test(value)) return value
-  throw new Error(`${JSON.stringify(value)} is not the id of a session: use at most 128 letters, digits, "_" or "-"`)
+  throw new Error(`${JSON.stringify(value)} is not a session id: use at most 128 letters, digits, "_" or "-"`)
 }

@@ -9,8 +9,8 @@ const DEAD: readonly (readonly [title: string, to: HookTarget, reason: string])[
   ['input throws', { agent: 'echo', input: () => fail('no such order') }, 'input: no such order'],
   ['input rejects', { agent: 'echo', input: () => Promise.reject(new Error('later')) }, 'input: later'],
   ['sessionId throws', { agent: 'echo', sessionId: () => fail('no thread') }, 'sessionId: no thread'],
-  ['sessionId is not an id', { agent: 'echo', sessionId: () => 'a b' }, 'sessionId: "a b" is not the id'],
-  ['the key is not a text', { event: 'paid', key: 'object' }, 'key: the key is not a text or a number'],
+  ['sessionId is not an id', { agent: 'echo', sessionId: () => 'a b' }, 'sessionId: "a b" is not a session id'],
+  ['the key is not a text', { event: 'paid', key: 'object' }, 'key: must be a text or a number'],
   ['the key is unusable', { event: 'paid', key: () => 'a/b' }, 'key: "paid.a/b" is not a valid event name'],
 ]
 

@@ -94,7 +94,7 @@ async function store(deps: ReceiveHookDeps, hook: Hook, received: Received): Pro
     const { status, reason } = delivery
     meter.count('svc_hook_deliveries_total', { hook: hook.id, status })
     if (status === 'dead') {
-      logger.warn('a delivery cannot be handled; replay it after correcting the hook', {
+      logger.warn('a delivery could not be handled; correct the hook, then replay the delivery', {
         ...{ hookId: hook.id, hookDeliveryId: delivery.id, reason },
       })
     }
@@ -128,7 +128,7 @@ async function verify(
   throw perdureError('hook-signature-invalid', { message: verdict.reason })
 }
 
-/** A file usually ends with a line break, which is no part of the secret. */
+/** A file usually ends with a line break, which does not belong to the secret. */
 const trimmed = (secret: string): string => secret.trim()
 
 const DELIVERY_ID = /^[!-~]{1,255}$/

@@ -88,7 +88,7 @@ function refuseSubject(subject: string, caller: Principal): void {
   checkSubjectName(subject)
   if (subject !== caller.subject) return
   throw perdureError('validation-failed', {
-    message: 'the subject is the caller, whose token would be revoked before the end',
-    hint: 'use a token of another subject',
+    message: `${subject} is the caller, whose credentials the request would revoke before it ends`,
+    hint: 'send the request with a token of another subject',
   })
 }

@@ -52,7 +52,7 @@ type EraseSome = (deps: OwnedRowsDeps, subject: string) => Promise<Erased>
 
 const BATCH = 50
 
-const REASON = 'the data of its owner is deleted'
+const REASON = 'the data of the owner is being deleted'
 
 /**
  * What a subject owns, in the order of deletion: what starts runs and grants access comes first, then what refers to other

@@ -61,6 +61,6 @@ export const fileOperations = {
     idempotent: true,
     responses: { 204: { description: 'The file is deleted.' } },
     errors: ['file-not-found', 'file-in-use'],
-    summary: 'Delete a file that no session holds.',
+    summary: 'Delete a file that no session and no run holds.',
   },
 } as const satisfies OperationTable

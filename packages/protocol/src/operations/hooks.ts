@@ -29,7 +29,7 @@ export const hookOperations = {
       200: {
         stream: 'text',
         description:
-          'The delivery is stored with what it starts, or was before. Empty, or the answer to a URL challenge.',
+          'The server has stored the delivery and what it starts, now or when it first arrived. The body is empty, or the answer to a URL challenge.',
       },
     },
     errors: [

@@ -57,10 +57,13 @@ export async function hooksReplayCommand(call: Call, { hook, delivery: id }: Del
 
 export async function hooksTestCommand(
   call: Call,
-  { hook, body }: HookFlags & { readonly body?: string },
+  { hook, body, header }: HookFlags & { readonly body?: string; readonly header?: Readonly<Record<string, string>> },
 ): Promise<void> {
   const sample = await readInput(call.terminal, 'body', body)
-  const result = await call.client().hooks.test(hook, sample === undefined ? {} : { body: sample })
+  const result = await call.client().hooks.test(hook, {
+    ...(sample === undefined ? {} : { body: sample }),
+    ...(header === undefined ? {} : { headers: header }),
+  })
   call.out.document(result, () => `${statusText(result)}\n`)
   if (result.status === 'dead') call.finish(EXIT_CODES.problem.code)
 }

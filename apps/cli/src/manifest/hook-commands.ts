@@ -59,8 +59,14 @@ export const hookCommands: readonly CommandSpec[] = [
     ...CHANGES,
     exits: [...CHANGING, 'problem'],
     arguments: [ID],
-    flags: [{ name: 'body', type: 'string', value: 'json', note: 'body of the sample, as JSON' }],
-    examples: ['perdure hooks test github', 'perdure hooks test github --body \'{"action":"opened"}\''],
+    flags: [
+      { name: 'body', type: 'string', value: 'json', note: 'body of the sample, as JSON' },
+      { name: 'header', type: 'pairs', value: 'name=value', note: 'further header of the sample; can be repeated' },
+    ],
+    examples: [
+      'perdure hooks test github',
+      'perdure hooks test github --header x-github-event=issues --body \'{"action":"opened"}\'',
+    ],
     schema: HookDelivery,
     load: async () => (await import('../commands/hooks-command.ts')).hooksTestCommand,
   },

@@ -52,22 +52,20 @@ function rewriting(
   requestLog: RequestLog,
   rewrite: (write: Append) => Extract<Write, { readonly type: 'audit.append' | 'audit.stage' }>,
 ): UnitOfWork {
-  return {
-    async commit(writes) {
-      if (!writes.some(isAppend)) return unitOfWork.commit(writes)
-      const pairs = writes.map((write) => ({ write, rewritten: isAppend(write) ? rewrite(write) : write }))
-      const outcome = await unitOfWork.commit(pairs.map(({ rewritten }) => rewritten))
-      if (!outcome.committed) return outcome
-      for (const { write, rewritten } of pairs) {
-        if (!isAppend(write) || write.origin === undefined) continue
-        requestLog.add(write.origin, {
-          entry: write.entry,
-          key: 'key' in rewritten ? String(rewritten.key) : undefined,
-        })
-      }
-      return outcome
-    },
+  const commitRewritten = async (writes: readonly Write[]) => {
+    const pairs = writes.map((write) => ({ write, rewritten: isAppend(write) ? rewrite(write) : write }))
+    const outcome = await unitOfWork.commit(pairs.map(({ rewritten }) => rewritten))
+    if (!outcome.committed) return outcome
+    for (const { write, rewritten } of pairs) {
+      if (!isAppend(write) || write.origin === undefined) continue
+      requestLog.add(write.origin, {
+        entry: write.entry,
+        key: 'key' in rewritten ? String(rewritten.key) : undefined,
+      })
+    }
+    return outcome
   }
+  return { commit: (writes) => (writes.some(isAppend) ? commitRewritten(writes) : unitOfWork.commit(writes)) }
 }
 
 const isAppend = (write: Write): write is Append => write.type === 'audit.append'

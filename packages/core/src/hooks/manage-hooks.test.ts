@@ -133,6 +133,18 @@ describe('ManageHooks', () => {
     expect(server.seen).toMatchObject([{ input: { order: 9 } }])
   })
 
+  it('sends further headers with a sample, but not in place of those that make it valid', async () => {
+    const input = ({ headers }: { headers: Readonly<Record<string, string>> }) => headers['x-event']
+    const server = await startHookServer({ hooks: [aHook({ headers: ['x-event'], to: { agent: 'echo', input } })] })
+
+    const headers = { 'X-Event': 'issues', 'X-Signature': 'wrong', 'Content-Type': 'text/plain' }
+    const sample = bodyOf(await server.manageHooks.test({ hookId: 'shop', principal: PRINCIPAL, headers }))
+    await server.untilIdle()
+
+    expect(sample).toMatchObject({ status: 'accepted', headers: { 'content-type': 'application/json' } })
+    expect(server.seen).toMatchObject([{ input: 'issues' }])
+  })
+
   it('refuses to test a hook whose requests only the sender can sign', async () => {
     const { verifier } = aHook()
     const server = await startHookServer({ hooks: [aHook({ verifier: { ...verifier, sign: undefined } })] })

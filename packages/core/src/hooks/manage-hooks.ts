@@ -38,6 +38,12 @@ export interface HookCaller {
   readonly key?: KeyedRequest | undefined
 }
 
+interface HookSample extends HookCaller {
+  readonly body?: unknown
+  /** Further headers. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
 interface HookReplay extends HookCaller {
   readonly hookDeliveryId: string
 }
@@ -61,7 +67,7 @@ export interface ManageHooks {
    */
   replay(call: HookReplay): Promise<Reply>
   /** Signs a sample and receives it. @throws PerdureError `hook-not-found`, `hook-not-testable`, and the errors of `ReceiveHook` */
-  test(call: HookCaller & { readonly body?: unknown }): Promise<Reply>
+  test(call: HookSample): Promise<Reply>
 }
 
 export function createManageHooks(deps: ManageHooksDeps): ManageHooks {
@@ -127,7 +133,7 @@ export function createManageHooks(deps: ManageHooksDeps): ManageHooks {
  */
 async function receiveSample(
   { hooks, receiveHook, resolveSecret, clock, ids, digest, unitOfWork }: ManageHooksDeps,
-  { hookId, principal, key, body }: HookCaller & { readonly body?: unknown },
+  { hookId, principal, key, body, headers: given = {} }: HookSample,
 ): Promise<Reply> {
   const hook = findHook(hooks, hookId)
   const { sign } = hook.verifier
@@ -138,8 +144,9 @@ async function receiveSample(
   const deliveryId = `test-${key === undefined ? ids.newId('hookDelivery') : digest.sha256(key.id)}`
   const text = toJsonText(withSampleMembers(body ?? { type: 'test' }, deliveryId, now))
   const headers: Readonly<Record<string, string>> = {
-    'content-type': 'application/json',
     'user-agent': 'perdure-hooks-test',
+    ...Object.fromEntries(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value])),
+    'content-type': 'application/json',
     ...sign({ deliveryId, body: text, now }, secret.trim()),
   }
   await requireAudit(() =>

@@ -15,7 +15,7 @@ export const hookRoutes = ({ receiveHook, manageHooks }: Deps): Handlers<typeof 
     return textAnswer(received.kind === 'challenge' ? received.text : '', 200, TEXT)
   },
   getHook: ({ params }) => ({ status: 200, body: manageHooks.get(params.hookId) }),
-  testHook: ({ params, body, principal, key }) => manageHooks.test({ ...params, body: body.body, principal, key }),
+  testHook: ({ params, body, principal, key }) => manageHooks.test({ ...params, ...body, principal, key }),
   listHookDeliveries: async ({ params, query }) => ({
     status: 200,
     body: await manageHooks.listDeliveries(params.hookId, query),

@@ -79,8 +79,16 @@ export const HookDelivery = documented(
   },
 )
 
+const HeaderName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9-]{1,128}$/, 'must be the name of a header'))
+
 export const TestHookRequest = documented(
-  strictObject({ body: member(v.optional(v.unknown()), 'Body of the sample. Default: a small object.') }),
+  strictObject({
+    body: member(v.optional(v.unknown()), 'Body of the sample. Default: a small object.'),
+    headers: member(
+      v.optional(v.record(HeaderName, v.pipe(v.string(), v.maxLength(512)))),
+      'Further headers of the sample, such as the type of its event. The headers of the signature replace them.',
+    ),
+  }),
   'Sends a signed sample to a hook.',
-  { body: { action: 'opened' } },
+  { body: { action: 'opened' }, headers: { 'x-github-event': 'issues' } },
 )

@@ -55,6 +55,15 @@ describe('runAgent', () => {
     await expect(runAgent(mail, { to: 7 } as never)).rejects.toMatchObject({ code: 'invalid-input' })
   })
 
+  it('names the error of the run when a decision finds no approval', async () => {
+    const { decide } = await runAgent({ id: 'broken', run: () => Promise.reject(new Error('out of paper')) }, {})
+
+    await expect(decide('send', { approved: true })).rejects.toMatchObject({
+      message: 'approval send is not pending; pending: none; the run is failed',
+      cause: { message: 'out of paper' },
+    })
+  })
+
   it('shows what a run waits for, and resumes the run with a decision', async () => {
     const asked = await runAgent(mail, { to: 'ann' })
 
@@ -62,7 +71,7 @@ describe('runAgent', () => {
     expect(asked.approvals).toMatchObject([{ title: 'To ann?', payload: { toolName: 'send', args: { to: 'ann' } } }])
     expect(asked.events).toContainEqual({ type: 'mail.drafted', payload: { to: 'ann' } })
     await expect(asked.decide('other', { approved: true })).rejects.toThrow(
-      'approval other is not pending; pending: send',
+      'approval other is not pending; pending: send; the run is suspended',
     )
 
     const sent = await asked.decide('send', { approved: true })

@@ -129,7 +129,8 @@ async function snapshotOf(world: World, runId: string): Promise<TestRun> {
       const open = approvals.items.find((approval) => approval.name === name)
       if (open === undefined) {
         const names = approvals.items.map((approval) => approval.name).join(', ')
-        throw new Error(`approval ${name} is not pending; pending: ${names || 'none'}`)
+        const cause = world.thrown.get(runId)
+        throw new Error(`approval ${name} is not pending; pending: ${names || 'none'}; the run is ${status}`, { cause })
       }
       return snapshotAfter(
         engine.resolveApproval({

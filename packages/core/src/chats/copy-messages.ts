@@ -13,7 +13,7 @@ import { MAX_COPIED_LENGTH } from './turns-to-copy.ts'
 
 export interface CopyMessagesDeps {
   readonly sessions: Pick<SessionStore, 'messages'>
-  readonly files: Pick<FileStore, 'list' | 'find'>
+  readonly files: Pick<FileStore, 'list'>
   readonly ids: IdGenerator
 }
 
@@ -74,22 +74,12 @@ export async function holdFiles(
   return shown.length === 0 ? [] : [{ type: 'file.hold', sessionId: to, ids: shown, owner }]
 }
 
-/** Lets each copied run keep the files that its events name: its source holds those with long results, not the session. */
-export async function keepFiles(
-  { files }: CopyMessagesDeps,
-  copies: readonly TurnCopy[],
-  owner: string,
-): Promise<readonly Write[]> {
-  const writes: Write[] = []
-  for (const { run, events } of copies) {
-    const ids: string[] = []
-    for (const id of new Set(events.flatMap(({ payload }) => payload.match(FILE_IDS) ?? []))) {
-      if ((await files.find(id, { owner })) !== undefined) ids.push(id)
-    }
-    if (ids.length > 0) writes.push({ type: 'file.keep', runId: run.id, ids })
-  }
-  return writes
-}
+/** Lets each copied run keep the files of the owner that its events name: its source holds those with long results, not the session. */
+export const keepFiles = (copies: readonly TurnCopy[], owner: string): readonly Write[] =>
+  copies.flatMap(({ run, events }): readonly Write[] => {
+    const ids = [...new Set(events.flatMap(({ payload }) => payload.match(FILE_IDS) ?? []))]
+    return ids.length === 0 ? [] : [{ type: 'file.keep', runId: run.id, ids, owner }]
+  })
 
 const FILE_IDS = /file_[0-9A-HJKMNP-TV-Z]{26}/g
 

@@ -94,7 +94,7 @@ async function planFork(
       ...copies.map(({ run }) => insertRun(deps.targets, run)),
       ...messages,
       ...(await holdFiles(deps, copies, between)),
-      ...(await keepFiles(deps, copies, owner)),
+      ...keepFiles(copies, owner),
       { type: 'event.append', events: copies.flatMap(({ events }) => events) },
       { type: 'chat.change', sessionId, change: { read: 'all' } },
       // What the source has told the memory of its agent is not told again.

@@ -52,7 +52,7 @@ export function factsOf(claims: JwtClaims, names: readonly string[]): CallerFact
   return { name: Object.hasOwn(known, 'name') && isName(known.name) ? known.name : undefined, claims: known }
 }
 
-/** The value of `ctx.caller`. It is frozen: code that changes it would change what code that runs later decides by. */
+/** The value of `ctx.caller`. It is frozen, so that no code of the run can change what later code decides by. */
 export function callerOfRun({ owner, caller }: Pick<RunRecord, 'owner' | 'caller'>): RunCaller {
   const { name, claims = {} } = caller === undefined ? {} : (fromJsonText(caller) as CallerFacts)
   return Object.freeze({ subject: owner, name, claims: deepFrozen(claims) })

@@ -63,7 +63,7 @@ export async function copyTurns(
 const lengthOf = (log: readonly StoredEvent[]): number =>
   log.reduce((sum, { payload }) => sum + EVENT_ROW + payload.length, 0)
 
-/** The ended run as a run of the new session. What it has used was paid for once, by its source. It never executed. */
+/** Copies an ended run into the new session. Its usage stays with the source, and the copy itself never executes. */
 function copyOf(turn: CopiedTurn, id: string, to: Pick<RunRecord, 'sessionId' | 'owner'>): RunRecord {
   const { threadId: _, flow: __, triggerId: ___, traceparent: ____, executor: _____, caller: ______, ...kept } = turn
   const { startedAt = turn.createdAt } = turn

@@ -91,7 +91,7 @@ describe('stop', () => {
 
     const stoppedAfterMs = await untilSettled(server.stop())
     expect(stoppedAfterMs).toBeGreaterThanOrEqual(5_000)
-    // What follows the hook takes real time, in which a busy machine advances this clock.
+    // The steps after the hook take real time, during which a busy machine advances this clock.
     expect(stoppedAfterMs).toBeLessThan(15_000)
 
     expect(lines).toEqual([expect.stringContaining('beforeShutdown')])

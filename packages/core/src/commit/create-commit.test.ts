@@ -1,19 +1,13 @@
 import { createInMemoryMeter, createInMemoryStorage } from '@perdure/in-memory'
-import { type Clock, type EpochMs, noMeter, type StoredEvent, type UnitOfWork } from '@perdure/ports'
+import type { Clock, EpochMs, StoredEvent } from '@perdure/ports'
 import { anEvent, aRun, createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createEventHub } from '../realtime/event-hub.ts'
 import { createHotCache } from '../realtime/hot-cache.ts'
-import { type CommitDeps, createCommit } from './create-commit.ts'
+import { commitOver } from './commit.fixture.ts'
 
 const OUTCOME = { committed: true, events: [], counts: [] } as const
 const ignore = () => undefined
-
-const commitOver = (unitOfWork: UnitOfWork, over: Partial<CommitDeps> = {}): UnitOfWork =>
-  createCommit({
-    ...{ unitOfWork, clock: createManualClock(), meter: noMeter, hub: createEventHub() },
-    ...{ outside: (fn) => fn(), onDeliveriesDue: ignore, ...over },
-  })
 
 /** A clock that advances by 250 ms on every read. */
 function createSteppingClock(): Clock {

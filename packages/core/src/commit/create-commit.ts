@@ -71,20 +71,11 @@ function wakeWebhooks(onDue: () => void, writes: readonly Write[], events: reado
   if (endsRights || events.some(({ type }) => DELIVERED.has(type))) onDue()
 }
 
-/** A commit that only publishes. */
+/** A commit that only publishes, for a program that uses the domain without the server. */
 export const publishing = (next: UnitOfWork, deps: PublicationDeps): UnitOfWork => ({
   async commit(writes) {
     const outcome = await next.commit(writes)
     if (outcome.committed) publish(deps, writes, outcome.events)
-    return outcome
-  },
-})
-
-/** A commit that only wakes the webhooks. */
-export const wakingWebhooks = (next: UnitOfWork, onDue: () => void): UnitOfWork => ({
-  async commit(writes) {
-    const outcome = await next.commit(writes)
-    if (outcome.committed) wakeWebhooks(onDue, writes, outcome.events)
     return outcome
   },
 })

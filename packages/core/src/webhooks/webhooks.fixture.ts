@@ -11,7 +11,7 @@ import {
 import { anEvent, aRun, createManualClock, createSequenceIds, type ManualClock } from '@perdure/testkit'
 import { sealer as testSealer } from '../auth/token-use-cases.fixture.ts'
 import { testDigest } from '../auth/tokens.fixture.ts'
-import { wakingWebhooks } from '../commit/create-commit.ts'
+import { commitOver } from '../commit/commit.fixture.ts'
 import { silentLogger } from '../engine/test-engine.fixture.ts'
 import { createEmitter } from '../lifecycle/emitter.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
@@ -54,7 +54,7 @@ export function createWebhookWorld({
     },
   }
   const deliveriesDue = createEmitter()
-  const unitOfWork = wakingWebhooks(storage.unitOfWork, deliveriesDue.emit)
+  const unitOfWork = commitOver(storage.unitOfWork, { onDeliveriesDue: deliveriesDue.emit })
   const webhooks = createWebhooks({
     deliveriesDue,
     ...{ ...storage, unitOfWork, clock, timers: clock, ids, digest: testDigest, sealer: testSealer },

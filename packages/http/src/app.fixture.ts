@@ -182,8 +182,8 @@ export function createTestApp(options: AppOptions = {}) {
   const hooks = createHooks({
     ...named,
     ...triggers,
-    ...{ hooks: testHooks, planEvent: engine.planEvent },
-    resolveSecret,
+    ...{ hooks: testHooks, planEvent: engine.planEvent, resolveSecret },
+    targets: targetsOf(agents, workflows),
   })
 
   const keyRequest = createKeyRequest({ ...storage, clock, digest: testDigest })

@@ -11,7 +11,7 @@ export type HookDeliveryStatus = 'accepted' | 'ignored' | 'dead'
 /** What a delivery caused. */
 export interface HookOutcome {
   readonly status: HookDeliveryStatus
-  readonly reason?: string | undefined // why it is ignored or dead
+  readonly reason?: string | undefined // why it is ignored or dead, or which event it did not emit
   readonly event?: string | undefined // name of the event that it emitted
   readonly fireIds: readonly string[] // fires of triggers, not those of the event
   readonly handledAt: EpochMs

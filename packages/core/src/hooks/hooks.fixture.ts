@@ -2,6 +2,7 @@ import { nodeDigest } from '@perdure/platform-node'
 import type { HookVerifier, UnitOfWork } from '@perdure/ports'
 import type { HookConfig } from '@perdure/protocol'
 import { silentLogger } from '../engine/test-engine.fixture.ts'
+import { targetsOf } from '../targets/target-registry.ts'
 import { createTriggerServer, type ServerOptions } from '../triggers/triggers.fixture.ts'
 import { type Hook, hookTriggers } from './hook.ts'
 import { createHooks } from './hooks.ts'
@@ -35,9 +36,10 @@ export async function startHookServer(options: HookServerOptions = {}) {
   const { hooks = [aHook()], secrets = { 'env:SHOP': 'secret\n', 'env:OLD': 'old' }, wrap = (same) => same } = options
   const byId = new Map(hooks.map((hook) => [hook.id, hook]))
   const server = createTriggerServer({ ...options, knownHooks: byId })
-  const { storage, clock, ids, meter, engine, triggers } = server
+  const { storage, clock, ids, meter, engine, triggers, agents, workflows } = server
   const { receiveHook, manageHooks } = createHooks({
     ...{ ...storage, unitOfWork: wrap(storage.unitOfWork), clock, ids, meter, digest: nodeDigest },
+    targets: targetsOf(agents, workflows),
     ...{ logger: options.logger ?? silentLogger, hooks: byId },
     ...{ planEvent: engine.planEvent, fireHookTriggers: triggers.fireHookTriggers },
     ...{ resolveSecret: async (reference) => secrets[reference], basePath: '/v1', idempotencyTtlMs: 86_400_000 },

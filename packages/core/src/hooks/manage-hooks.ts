@@ -71,7 +71,7 @@ export interface ManageHooks {
 }
 
 export function createManageHooks(deps: ManageHooksDeps): ManageHooks {
-  const { hooks, hookDeliveries, clock, basePath, planEvent } = deps
+  const { hooks, targets, hookDeliveries, clock, basePath, planEvent } = deps
 
   const findDelivery = async (hookId: string, hookDeliveryId: string): Promise<HookDeliveryRecord> => {
     const delivery = await hookDeliveries.find(hookDeliveryId)
@@ -81,7 +81,7 @@ export function createManageHooks(deps: ManageHooksDeps): ManageHooks {
 
   const replay = async ({ hookId, hookDeliveryId, principal, key }: HookReplay, turn: EmissionTurn): Promise<Reply> => {
     const hook = findHook(hooks, hookId)
-    const intent = await readDelivery(hook, await findDelivery(hookId, hookDeliveryId))
+    const intent = await readDelivery(targets, hook, await findDelivery(hookId, hookDeliveryId))
     let conflicts = 0
     let onCommitted = async (): Promise<void> => undefined
     const once = await requireAudit(() =>

@@ -1,4 +1,4 @@
-import type { Clock, EpochMs, HookOutcome, Write } from '@perdure/ports'
+import { type Clock, definedMembers, type EpochMs, type HookOutcome, type Write } from '@perdure/ports'
 import type { EventFires, FireHookTriggers } from '../triggers/fire-event-triggers.ts'
 import type { EmissionTurn } from '../workflows/emission-turns.ts'
 import type { EventPlan, PlanEvent } from '../workflows/plan-event.ts'
@@ -35,12 +35,12 @@ export async function planDelivery(
     const { kind: status, reason } = intent
     return { outcome: { status, reason, fireIds: [], handledAt: at }, writes: [], onCommitted: async () => undefined }
   }
-  const { payload, sessionId, events } = intent
+  const { payload, sessionId, events, reason } = intent
   const fires = await fireHookTriggers({ hookId, payload, sessionId, at })
   const plans: EventPlan[] = []
   for (const name of events) plans.push(await planEvent({ name, payload, at }, { conflicts, turn }))
   return {
-    outcome: outcomeOf(fires, events, at),
+    outcome: { ...outcomeOf(fires, events, at), ...definedMembers({ reason }) },
     writes: [...fires.writes, ...plans.flatMap(({ writes }) => writes)],
     async onCommitted() {
       fires.onCommitted()

@@ -1,6 +1,8 @@
 import { fromJsonText, type HookDeliveryRecord, type JsonText, parseStrictJson, toJsonText } from '@perdure/ports'
 import type { IncomingDelivery } from '@perdure/protocol'
 import { checkEventName } from '../durable/event-name.ts'
+import { checkInput } from '../targets/check-input.ts'
+import type { RunTargets } from '../targets/run-target.ts'
 import type { Hook } from './hook.ts'
 
 /** What a delivery is to start, or why it starts nothing. */
@@ -11,16 +13,24 @@ export type HookIntent =
       readonly sessionId?: string | undefined
       /** The events to emit: that of the hook and, with a key, that of the key. */
       readonly events: readonly string[]
+      /** What the sender may not expect, although the delivery is accepted. */
+      readonly reason?: string | undefined
     }
   | { readonly kind: 'ignored' | 'dead'; readonly reason: string }
+
+type Start = Extract<HookIntent, { readonly kind: 'start' }>
 
 type Received = Pick<HookDeliveryRecord, 'hookId' | 'deliveryId' | 'headers' | 'body' | 'createdAt'>
 
 /**
  * Calls the functions of the hook with the delivery. Never rejects: a function that throws, and a result that cannot be
- * used, make the delivery dead.
+ * used, make the delivery dead. So does an input that the schema of the agent or workflow refuses.
  */
-export async function readDelivery({ to }: Pick<Hook, 'to'>, received: Received): Promise<HookIntent> {
+export async function readDelivery(
+  targets: Pick<RunTargets, 'find'>,
+  { to }: Pick<Hook, 'to'>,
+  received: Received,
+): Promise<HookIntent> {
   let step = 'the body'
   try {
     const delivery = parse(received)
@@ -30,8 +40,11 @@ export async function readDelivery({ to }: Pick<Hook, 'to'>, received: Received)
     const text = toJsonText(payload)
     if (to !== undefined && 'event' in to) {
       step = 'key'
-      return { kind: 'start', payload: text, events: eventsOf(to, delivery) }
+      return { kind: 'start', payload: text, ...eventsOf(to, delivery) }
     }
+    const target = targetOf(targets, to)
+    step = `the schema of "${target?.id}"`
+    await checkInput(target ?? {}, payload)
     step = 'sessionId'
     return { kind: 'start', payload: text, sessionId: sessionOf(to?.sessionId, delivery), events: [] }
   } catch (error) {
@@ -65,15 +78,25 @@ function parseBody(text: string, mediaType: string): unknown {
 
 const parseJson = (text: string): unknown => parseStrictJson(new TextEncoder().encode(text))
 
-type EventTarget = Extract<NonNullable<Hook['to']>, { readonly event: string }>
+type To = NonNullable<Hook['to']>
+type EventTarget = Extract<To, { readonly event: string }>
 
-function eventsOf({ event, key }: EventTarget, delivery: IncomingDelivery): readonly string[] {
-  const value = typeof key === 'function' ? key(delivery) : key === undefined ? undefined : memberAt(delivery.body, key)
-  if (value === undefined || value === null) return [event]
+function targetOf(targets: Pick<RunTargets, 'find'>, to: Exclude<To, EventTarget> | undefined) {
+  if (to === undefined) return undefined
+  return 'agent' in to ? targets.find('agent', to.agent) : targets.find('workflow', to.workflow)
+}
+
+function eventsOf({ event, key }: EventTarget, delivery: IncomingDelivery): Pick<Start, 'events' | 'reason'> {
+  if (key === undefined) return { events: [event] }
+  const value = typeof key === 'function' ? key(delivery) : memberAt(delivery.body, key)
+  if (value === undefined || value === null) {
+    const missing = typeof key === 'function' ? 'the function returned nothing' : `the body has no "${key}"`
+    return { events: [event], reason: `key: ${missing}, so only the event "${event}" was emitted` }
+  }
   if (typeof value !== 'string' && typeof value !== 'number') throw new Error('must be a text or a number')
   const keyed = `${event}.${value}`
   checkEventName(keyed)
-  return [event, keyed]
+  return { events: [event, keyed] }
 }
 
 const memberAt = (body: unknown, path: string): unknown =>

@@ -1,6 +1,7 @@
 import { fromJsonText } from '@perdure/ports'
 import type { HookTarget, IncomingDelivery } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
+import { ALICE } from '../triggers/triggers.fixture.ts'
 import { aHook, startHookServer } from './hooks.fixture.ts'
 
 const refusal = (code: string) => expect.objectContaining({ code })
@@ -147,6 +148,39 @@ describe('receiveHook with functions', () => {
     expect(await server.receive(deep, { 'x-delivery': 'd-2' })).toMatchObject({ delivery: { status: 'dead' } })
   })
 
+  it('keeps a delivery as dead when the schema of the target refuses the input, until a corrected hook replays it', async () => {
+    let wrap = false
+    const input = ({ body }: IncomingDelivery) => (wrap ? { order: body.order } : 'order 1')
+    const strict = { id: 'strict', description: '', input: anObject, agent: { id: 'strict', run: async () => 1 } }
+    const server = await startHookServer({ agents: [strict], hooks: [aHook({ to: { agent: 'strict', input } })] })
+    const received = await server.receive({})
+    await server.untilIdle()
+    expect(received).toMatchObject({
+      delivery: { status: 'dead', reason: 'the schema of "strict": input: must be an object', fireIds: [] },
+    })
+    expect(await server.fires('hook-shop')).toEqual([])
+
+    wrap = true
+    const [dead] = await server.deliveries()
+    await server.manageHooks.replay({ hookId: 'shop', hookDeliveryId: String(dead?.id), principal: ALICE })
+    await server.untilIdle()
+    expect(await server.deliveries()).toMatchObject([{ status: 'accepted', replays: 1 }])
+    expect(await server.fires('hook-shop')).toMatchObject([{ status: 'completed' }])
+  })
+
+  it('accepts a delivery whose body lacks the key, and says that only the event without it was emitted', async () => {
+    const server = await startHookServer({ hooks: [aHook({ to: { event: 'paid', key: 'data.id' } })] })
+    expect(await server.receive({ data: {} })).toMatchObject({
+      delivery: {
+        ...{ status: 'accepted', event: 'paid' },
+        reason: 'key: the body has no "data.id", so only the event "paid" was emitted',
+      },
+    })
+    const found = await server.receive({ data: { id: 7 } }, { 'x-delivery': 'd-2' })
+    expect(found).toMatchObject({ delivery: { event: 'paid.7' } })
+    expect(found).not.toMatchObject({ delivery: { reason: expect.anything() } })
+  })
+
   it('ignores a delivery for which input returns undefined', async () => {
     const server = await startHookServer({ hooks: [aHook({ to: { agent: 'echo', input: () => undefined } })] })
     expect(await server.receive({})).toMatchObject({
@@ -186,6 +220,14 @@ describe('receiveHook with functions', () => {
     expect((await server.runs())[0]).toMatchObject({ owner: 'alice', triggerId: 'own' })
   })
 })
+
+const anObject = {
+  '~standard': {
+    ...{ version: 1, vendor: 'test' },
+    validate: (value: unknown) =>
+      typeof value === 'object' ? { value } : { issues: [{ message: 'must be an object' }] },
+  },
+} as never
 
 const threadOf = ({ body }: IncomingDelivery): string => `thread-${body.thread}`
 

@@ -12,6 +12,7 @@ import {
   type UnitOfWork,
 } from '@perdure/ports'
 import { CONFLICT, retryConflicts } from '../concurrency/retry-conflicts.ts'
+import type { RunTargets } from '../targets/run-target.ts'
 import type { EmissionTurn } from '../workflows/emission-turns.ts'
 import { findHook, type Hook, type Hooks, storedHeaders } from './hook.ts'
 import { type PlanDeliveryDeps, planDelivery } from './plan-delivery.ts'
@@ -19,6 +20,7 @@ import { readDelivery } from './read-delivery.ts'
 
 export interface ReceiveHookDeps extends PlanDeliveryDeps {
   readonly hooks: Hooks
+  readonly targets: Pick<RunTargets, 'find'>
   readonly hookDeliveries: HookDeliveryStore
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
@@ -78,8 +80,8 @@ export function createReceiveHook(deps: ReceiveHookDeps): ReceiveHook {
 type Received = Omit<HookDeliveryRecord, 'status' | 'reason' | 'event' | 'fireIds' | 'handledAt' | 'replays'>
 
 async function store(deps: ReceiveHookDeps, hook: Hook, received: Received): Promise<ReceivedHook> {
-  const { unitOfWork, meter, logger, planEvent } = deps
-  const intent = await readDelivery(hook, received)
+  const { targets, unitOfWork, meter, logger, planEvent } = deps
+  const intent = await readDelivery(targets, hook, received)
   let conflicts = 0
   const attempt = async (turn: EmissionTurn): Promise<ReceivedHook | typeof CONFLICT> => {
     const plan = await planDelivery(deps, { hookId: hook.id, intent, conflicts, turn })

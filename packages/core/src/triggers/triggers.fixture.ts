@@ -109,7 +109,7 @@ export function createTriggerServer(options: ServerOptions = {}) {
   fireEventTriggers.bind(triggers.fireEventTriggers)
 
   const server = {
-    ...{ engine, triggers, storage, clock, ids, meter, phase, seen, agents },
+    ...{ engine, triggers, storage, clock, ids, meter, phase, seen, agents, workflows },
     create: (definition: TriggerRegistration, principal: Principal = ALICE) =>
       triggers.createTrigger({ definition: withDefaults(definition), principal }),
     call: (triggerId: string) => ({ triggerId, principal: ALICE }),

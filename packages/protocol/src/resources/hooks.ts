@@ -39,7 +39,10 @@ const summaryEntries = {
     HookDeliveryStatus,
     '`accepted`: what it starts was committed with it; `ignored`: there was nothing to start; `dead`: it could not be handled and can be replayed.',
   ),
-  reason: member(v.optional(v.string()), 'Why it is ignored or dead. Absent otherwise.'),
+  reason: member(
+    v.optional(v.string()),
+    'Why it is ignored or dead, or that the body has no key for the second event. Absent otherwise.',
+  ),
   event: member(v.optional(v.string()), 'Name of the event that it emitted, with its key. Absent otherwise.'),
   fireIds: member(v.array(v.string()), 'Ids of the fires of triggers of the kind `webhook`.'),
   replays: member(Count, 'How often it was replayed.'),

@@ -121,7 +121,9 @@ export function compose(parts: Parts) {
 
   // Use cases
   const resolveSecret = secretReader(adapters)
-  const domain = { ...platform, yieldTurn, ...stores, ...limits, hub, render, phase, executor, isMine, undeclaredMs }
+  const targets = targetsOf(agents, workflows)
+  const running = { hub, render, phase, executor, isMine, targets, undeclaredMs }
+  const domain = { ...platform, yieldTurn, ...stores, ...limits, ...running }
   const services = createServices({
     ...domain,
     ...answers,
@@ -156,7 +158,6 @@ export function compose(parts: Parts) {
   const triggers = createTriggers({
     ...domain,
     cronSchedule,
-    targets: targetsOf(agents, workflows),
     startRun: engine.startRun,
     createSessionOnInvoke: config.sessions.createOnInvoke,
   })
@@ -174,13 +175,13 @@ export function compose(parts: Parts) {
     version,
   })
   const hooks = createHooks({ ...domain, ...triggers, resolveSecret, planEvent: engine.planEvent })
-  const useCases = services.forEdges({ abortRun: engine.abortRun, targets: targetsOf(agents, workflows) })
+  const useCases = services.forEdges({ abortRun: engine.abortRun, targets })
   const { memory, consolidator, nodeWatch } = services
   const gate = createAuth({
     ...domain,
     ...{ kind: auth.kind, blockValid: auth.lockout.blockValid, peppers: secrets.peppers, sealer },
     ...{ lockoutStore: adapters.lockouts, jwtIssuers: parts.jwtIssuers ?? [] },
-    isRegistered: (kind, id) => targetsOf(agents, workflows).find(kind, id) !== undefined,
+    isRegistered: (kind, id) => targets.find(kind, id) !== undefined,
   })
   const retention = createRetention({ ...domain, limits: config.retention, hooksDays: config.webhooks.inKeepDays })
   const readHealth = createReadHealth({
@@ -233,7 +234,6 @@ export function compose(parts: Parts) {
     abortRun: engine.abortRun,
     fetch: fetch.call,
     bodyLimitBytes: httpConfig.protocolBodyLimitBytes,
-    targets: targetsOf(agents, workflows),
     ...{ limits: realtime.webSocket, stallMs: realtime.stallMs },
     isReady: () => phase.current() === 'ready',
   })
@@ -253,7 +253,6 @@ export function compose(parts: Parts) {
   const registered = () => [...agents.list(), ...workflows.list()]
   const callProtocol = createLazyProtocols({
     ...{ ...domain, ...config.protocols, ...streams, maxResultBytes: config.runs.maxResultBytes },
-    targets: targetsOf(agents, workflows),
     startRun: engine.startRun,
     resumeRun: engine.resumeRun,
     resolveApproval: engine.resolveApproval,

@@ -25,6 +25,7 @@ async function playRun(agent: AgentRegistration, evalCase: EvalCase, { sdk: _, .
   return {
     ...observed(evalCase, [recording]),
     text: textOf(run.result, recording),
+    waitingFor: run.approvals.map(({ name }) => name),
     result: run.result,
     status: run.status,
     error,
@@ -46,6 +47,7 @@ async function playChat(agent: AgentRegistration, evalCase: EvalCase, options: O
   const error = chat.error?.message ?? last?.error?.message
   return {
     ...observed(evalCase, recordings),
+    waitingFor: chat.waitingFor,
     ...{ text: chat.text, result: last?.result, status: last?.status ?? 'not started', error },
   }
 }

@@ -29,6 +29,8 @@ export interface TrialEntry {
   readonly text: string
   readonly tools: readonly string[]
   readonly error?: string
+  /** The approvals that nobody has decided, in one sentence. */
+  readonly waiting?: string
 }
 
 /** A recorded answer of a judge. */

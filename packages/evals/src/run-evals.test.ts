@@ -48,6 +48,28 @@ async function scoresOf(scorers: readonly Scorer[], options: Partial<EvalOptions
   return trials[0]?.scores.map(({ pass, reason }) => (pass ? true : reason))
 }
 
+describe('a case whose approvals stay open', () => {
+  it.each<readonly [decisions: EvalCase['decisions'], waiting: string]>([
+    [undefined, '"refund" waits for a decision'],
+    [{ refnd: true }, '"refund" waits for a decision; decisions has only "refnd"'],
+  ])('says with decisions %o what waits', async (decisions, waiting) => {
+    const cases = [{ ...REFUND, decisions }]
+    const { trials } = await run({ cases, scorers: [approved('refund')] })
+    expect(summarize(evalOf(), trials).cases).toMatchObject([
+      { status: 'failed', reason: expect.stringContaining(waiting) },
+    ])
+
+    const asRun = { id: 'run', input: 'refund A-17', ...(decisions && { decisions }) }
+    const { trials: ofRun } = await run({ cases: [asRun], scorers: [approved('refund')] })
+    expect(ofRun[0]?.waiting).toBe(waiting)
+  })
+
+  it('can pass, if the case is about the question', async () => {
+    const { decisions: _, ...undecided } = REFUND
+    expect((await run({ cases: [undecided], scorers: [calledTool('refund')] })).trials).toMatchObject([{ pass: true }])
+  })
+})
+
 describe('scorers', () => {
   it('pass for what the agent did', async () => {
     const scorers = [

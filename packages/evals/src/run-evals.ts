@@ -185,9 +185,21 @@ async function tryOnce(planned: Planned, judging: Judging): Promise<TrialEntry> 
     ms: ms(),
     text: trial.text.slice(0, MAX_TEXT),
     tools: trial.toolCalls.map(({ toolName }) => toolName),
+    ...waitingOf(trial),
     ...(hasEnded ? {} : { error: trial.error ?? `the run is ${trial.status}` }),
   }
 }
+
+/** Names what still waits, and the decisions of the case that nobody has asked for, one of which may have a wrong name. */
+function waitingOf({ case: { decisions = {} }, waitingFor, decisions: made }: Trial): Pick<TrialEntry, 'waiting'> {
+  if (waitingFor.length === 0) return {}
+  const asked = new Set(made.map(({ name }) => name))
+  const unused = Object.keys(decisions).filter((name) => !asked.has(name))
+  const waiting = `${listOf(waitingFor)} ${waitingFor.length === 1 ? 'waits' : 'wait'} for a decision`
+  return { waiting: unused.length === 0 ? waiting : `${waiting}; decisions has only ${listOf(unused)}` }
+}
+
+const listOf = (names: readonly string[]): string => names.map((name) => JSON.stringify(name)).join(', ')
 
 async function scoreWith(scorer: Scorer, trial: Trial, tools: ScorerTools): Promise<Score> {
   try {

@@ -66,11 +66,11 @@ function caseSummary(id: string, tries: readonly TrialEntry[]): CaseSummary {
 }
 
 /** Why a trial failed; `undefined` for one that passed. */
-export function reasonOf({ pass, error, scores }: TrialEntry): string | undefined {
+export function reasonOf({ pass, error, scores, waiting }: TrialEntry): string | undefined {
   if (pass) return undefined
   const failed = scores.filter((score) => !score.pass)
   const said = failed.map(({ name, reason }) => (reason === undefined ? name : `${name}: ${reason}`))
-  return [...(error === undefined ? [] : [error]), ...said].join('; ')
+  return [error, ...said, waiting].filter((one) => one !== undefined).join('; ')
 }
 
 interface Rates {

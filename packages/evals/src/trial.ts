@@ -66,6 +66,8 @@ export interface Trial {
   readonly toolCalls: readonly ToolUse[]
   /** Decisions on approvals, in their order. */
   readonly decisions: readonly { readonly name: string; readonly decision: 'approved' | 'denied' | 'expired' }[]
+  /** The approvals that nobody has decided, by their name or the name of their tool. */
+  readonly waitingFor: readonly string[]
   readonly usage: TrialUsage
   /** The runs of the case, oldest first. */
   readonly recordings: readonly RunRecording[]

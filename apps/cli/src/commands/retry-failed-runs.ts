@@ -3,7 +3,8 @@ import { PerdureError } from '@perdure/client'
 import type { ListedRun, RunStatus } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import type { Call } from '../call.ts'
-import { cliError, usageError } from '../cli-error.ts'
+import { cliError } from '../cli-error.ts'
+import { confirm } from '../confirm.ts'
 import { parseInstant } from '../duration.ts'
 
 export interface BulkFlags {
@@ -34,7 +35,7 @@ const BUSY_PAUSE_MS = 500
  */
 export async function retryFailedRuns(call: Call, flags: BulkFlags): Promise<void> {
   const found = await findRuns(call, flags)
-  if (found.length > 0) await confirm(call, flags, found)
+  if (found.length > 0) await confirmRetries(call, flags, found)
   const retried = await retryAll(call, found)
   const refused = retried.filter(({ error }) => error !== undefined)
   call.out.document({ retried: retried.length - refused.length, refused }, () =>
@@ -66,21 +67,16 @@ async function findRuns(call: Call, flags: BulkFlags): Promise<readonly Found[]>
   return found
 }
 
-async function confirm({ terminal }: Call, { yes }: BulkFlags, found: readonly Found[]): Promise<void> {
-  if (yes) return
-  if (!terminal.isInteractive) {
-    throw usageError('runs retry asks before it retries many runs, and there is no terminal', 'add --yes')
-  }
+async function confirmRetries({ terminal }: Call, { yes }: BulkFlags, found: readonly Found[]): Promise<void> {
   const lines = found.slice(0, SHOWN).map(({ id, agentId, workflowId, error }) => {
     return `  ${id}  ${agentId ?? workflowId}  ${error?.code ?? ''}: ${error?.message ?? ''}\n`
   })
   const more = found.length > SHOWN ? `  and ${found.length - SHOWN} more\n` : ''
-  const answer = await terminal.ask(`${lines.join('')}${more}Retry ${countText(found.length)}? [y/N] `)
-  if (/^y(?:es)?$/i.test(answer.trim())) return
-  throw cliError('cancelled', {
-    message: 'nothing was retried',
-    hint: 'run the command again and answer y',
-    exit: 'failed',
+  await confirm(terminal, {
+    yes,
+    why: 'runs retry asks before it retries many runs',
+    question: `${lines.join('')}${more}Retry ${countText(found.length)}?`,
+    refused: 'nothing was retried',
   })
 }
 

@@ -42,6 +42,16 @@ describe('serverAccess', () => {
     expect(serverAccess(terminalWith({ PERDURE_TOKEN: 't' }), { url: 'http://other.example/v1' }).token).toBe('t')
   })
 
+  it('sends the token of perdure dev also if its URL is given', () => {
+    writeDevSession(dir(), DEV)
+    expect(serverAccess(terminalWith(), { url: `${DEV.url}/` }).token).toBe('dev-token')
+    expect(serverAccess(terminalWith({ PERDURE_URL: DEV.url }), {}).token).toBe('dev-token')
+    expect(serverAccess(terminalWith({ PERDURE_URL: DEV.url, PERDURE_TOKEN: 't' }), {}).token).toBe('t')
+    for (const url of ['http://127.0.0.1:9', 'http://127.0.0.1:9/v1/x', 'http://127.0.0.1:90/v1']) {
+      expect(serverAccess(terminalWith(), { url }).token).toBeUndefined()
+    }
+  })
+
   it('ignores a dev session that points to another machine', () => {
     writeDevSession(dir(), { ...DEV, url: 'http://evil.example/v1' })
 

@@ -2,7 +2,7 @@ import { usageError } from '../cli-error.ts'
 import type { Terminal } from '../terminal.ts'
 import { checkServerUrl, DEFAULT_URL } from './check-server-url.ts'
 import { readContexts } from './contexts.ts'
-import { readDevSession } from './dev-session.ts'
+import { type DevSession, readDevSession } from './dev-session.ts'
 import { isLoopback } from './loopback.ts'
 
 export interface ServerFlags {
@@ -18,7 +18,8 @@ export interface ServerAccess {
 
 /**
  * Selects the server of a command: `--url`, then `--context`, PERDURE_URL, the context in use, the `perdure dev` that
- * runs in this folder, the default address. A stored token goes only to the server it was stored with.
+ * runs in this folder, the default address. A stored token goes only to the server it was stored with: the token of
+ * `perdure dev` also if the URL of that server is given.
  */
 export function serverAccess({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags): ServerAccess {
   const given = flags.token ?? (env.PERDURE_TOKEN || undefined)
@@ -30,8 +31,9 @@ export function serverAccess({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags:
 }
 
 function select({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags): ServerAccess {
-  if (flags.url !== undefined) return { url: flags.url, token: undefined }
-  if (flags.context === undefined && env.PERDURE_URL) return { url: env.PERDURE_URL, token: undefined }
+  const dev = devSession(cwd)
+  const url = flags.url ?? (flags.context === undefined ? env.PERDURE_URL || undefined : undefined)
+  if (url !== undefined) return { url, token: isSameUrl(url, dev?.url) ? dev?.token : undefined }
   const { contexts, current } = readContexts(env)
   const name = flags.context ?? current
   if (name !== undefined) {
@@ -42,10 +44,16 @@ function select({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags)
       'run perdure context list, or add it with perdure context add <name> --url <url>',
     )
   }
-  const dev = readDevSession(cwd)
-  if (dev !== undefined && isLoopback(dev.url)) return { url: dev.url, token: dev.token }
+  if (dev !== undefined) return { url: dev.url, token: dev.token }
   return { url: DEFAULT_URL, token: undefined }
 }
+
+function devSession(cwd: string): DevSession | undefined {
+  const session = readDevSession(cwd)
+  return session !== undefined && isLoopback(session.url) ? session : undefined
+}
+
+const isSameUrl = (url: string, other: string | undefined): boolean => url === other || url === `${other}/`
 
 /** Checked here because `fetch` repeats the whole header in its error. */
 function checkToken(token: string): void {

@@ -1,12 +1,17 @@
+import * as v from 'valibot'
 import type { Paint } from '../output/paint.ts'
 
-/** The result of one check of `perdure doctor`. */
-export interface Finding {
-  readonly check: string
-  readonly status: 'ok' | 'warn' | 'fail'
-  readonly message: string
+/** How the commands print a finding. */
+export const PrintedFinding = v.object({
+  check: v.string(),
+  status: v.picklist(['ok', 'warn', 'fail']),
+  message: v.string(),
   /** How to solve the problem; every failure has a fix. */
-  readonly fix?: string
+  fix: v.optional(v.string()),
+})
+
+/** The result of one check of `perdure doctor` or `perdure upgrade`. */
+export interface Finding extends Readonly<v.InferOutput<typeof PrintedFinding>> {
   /** Applies the fix and returns what was done. Only for fixes that cannot lose data. */
   readonly repair?: () => Promise<string>
 }

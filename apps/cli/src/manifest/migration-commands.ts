@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { PrintedFinding } from '../doctor/finding.ts'
 import type { CommandSpec } from './command-spec.ts'
 
 const Migration = v.object({ version: v.number(), name: v.string() })
@@ -16,6 +17,23 @@ const Database = v.object({
 })
 
 export const migrationCommands: readonly CommandSpec[] = [
+  {
+    path: 'upgrade',
+    summary: 'say what a start of this release would change in the storage, and which open runs it could not continue',
+    target: 'storage',
+    flags: [
+      {
+        name: 'check',
+        type: 'boolean',
+        note: 'required: the command only checks; the migrations are applied to a copy',
+      },
+    ],
+    examples: ['perdure upgrade --check', 'perdure upgrade --check --json'],
+    exits: ['problem'],
+    output: 'document',
+    schema: v.object({ version: v.string(), ok: v.boolean(), checks: v.array(PrintedFinding) }),
+    load: async () => (await import('../commands/upgrade-command.ts')).upgradeCommand,
+  },
   {
     path: 'migrate status',
     summary: 'show applied and pending migrations, without changing anything',

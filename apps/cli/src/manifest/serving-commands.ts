@@ -1,6 +1,7 @@
 import { Health, Liveness, Readiness } from '@perdure/protocol'
 import { DEFAULT_TEMPLATE, TEMPLATE_NAMES } from 'create-perdure'
 import * as v from 'valibot'
+import { PrintedFinding } from '../doctor/finding.ts'
 import type { CommandSpec, FlagSpec } from './command-spec.ts'
 
 const SERVING_FLAGS: readonly FlagSpec[] = [
@@ -144,14 +145,7 @@ export const servingCommands: readonly CommandSpec[] = [
     output: 'document',
     schema: v.object({
       ok: v.boolean(),
-      checks: v.array(
-        v.object({
-          check: v.string(),
-          status: v.picklist(['ok', 'warn', 'fail']),
-          message: v.string(),
-          fix: v.optional(v.string()),
-        }),
-      ),
+      checks: v.array(PrintedFinding),
       fixed: v.array(v.string()),
     }),
     load: async () => (await import('../commands/doctor-command.ts')).doctorCommand,

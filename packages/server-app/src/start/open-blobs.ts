@@ -50,7 +50,10 @@ export const bucketEndpoint = ({ files: { s3 } }: ServerConfig['storage']): stri
   s3.endpoint ?? `https://s3.${s3.region}.amazonaws.com`
 
 /** The folder of large contents, or of those that are being uploaded to a bucket. */
-export const filesDirectory = ({ path, files }: ServerConfig['storage'], configDir: string): string =>
+export const filesDirectory = (
+  { path, files }: Pick<ServerConfig['storage'], 'path' | 'files'>,
+  configDir: string,
+): string =>
   files.directory === undefined ? resolve(configDir, dirname(path), 'files') : resolve(configDir, files.directory)
 
 /** Loaded with the first content, because many servers have none. */

@@ -1,0 +1,87 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { gunzipSync } from 'node:zlib'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { recordingTerminal } from '../../test/recording-terminal.ts'
+import { temporaryDir } from '../../test/temporary-dir.ts'
+import { runCli } from '../run-cli.ts'
+
+const E2E = join(import.meta.dirname, '../../../../e2e')
+/** What a server of schema 25 left, with runs of every kind that wait. */
+const LEFT = gunzipSync(readFileSync(join(E2E, 'golden/open-runs-25.db.gz')))
+const CONFIG = join(E2E, 'fixtures/earlier-runs.config.mjs')
+
+describe('perdure upgrade --check', () => {
+  const dir = temporaryDir()
+  const path = () => join(dir(), 'data.db')
+  afterEach(() => vi.unstubAllEnvs())
+
+  const upgrade = async (...flags: readonly string[]) => {
+    vi.stubEnv('E2E_LEDGER', join(dir(), 'ledger'))
+    writeFileSync(join(dir(), 'pepper'), 'p'.repeat(32), { mode: 0o600 })
+    const env = { PERDURE_STORAGE_PATH: path(), PERDURE_AUTH_PEPPER_REF: `file:${join(dir(), 'pepper')}` }
+    const terminal = recordingTerminal({ cwd: dir(), env })
+    const exitCode = await runCli(['upgrade', '--check', '--json', ...flags], terminal)
+    const { ok, checks } = JSON.parse(terminal.out()) as {
+      ok: boolean
+      checks: { check: string; status: string; message: string; fix?: string }[]
+    }
+    return { exitCode, ok, found: (name: string) => checks.find(({ check }) => check === name) }
+  }
+
+  it('names the pending migrations and checks the open runs on a copy, which it deletes', async () => {
+    writeFileSync(path(), LEFT, { mode: 0o600 })
+    const { exitCode, ok, found } = await upgrade('--config', CONFIG)
+
+    expect(found('schema')).toMatchObject({
+      status: 'warn',
+      message: expect.stringMatching(/^\d+ migrations pending \(26 /),
+    })
+    expect(found('schema')).toMatchObject({ fix: 'perdure backup create --verify' })
+    expect(found('runs')).toMatchObject({ status: 'ok', message: expect.stringMatching(/^all \d\d? open runs/) })
+    expect({ exitCode, ok }).toEqual({ exitCode: 0, ok: true })
+    expect(readFileSync(path()).equals(LEFT)).toBe(true)
+    expect(readdirSync(dir()).filter((name) => name.startsWith('upgrade-check'))).toEqual([])
+  })
+
+  it('fails if the code of open runs is not registered', async () => {
+    writeFileSync(path(), LEFT, { mode: 0o600 })
+    const { exitCode, found } = await upgrade()
+    expect(found('runs')).toMatchObject({
+      status: 'fail',
+      message: expect.stringContaining('its code is not registered'),
+    })
+    expect(exitCode).toBe(5)
+    expect(readdirSync(dir()).filter((name) => name.startsWith('upgrade-check'))).toEqual([])
+  })
+
+  it('says that there is nothing to upgrade yet', async () => {
+    const { exitCode, found } = await upgrade()
+    expect(found('schema')).toMatchObject({ status: 'ok', message: 'no database yet: the first start creates it' })
+    expect(exitCode).toBe(0)
+  })
+
+  it('refuses the database of a newer release, and one that is not a database', async () => {
+    writeFileSync(path(), LEFT, { mode: 0o600 })
+    const database = new DatabaseSync(path())
+    database.exec('PRAGMA user_version = 9999')
+    database.close()
+    expect((await upgrade()).found('schema')).toMatchObject({
+      status: 'fail',
+      message: expect.stringContaining('version 9999'),
+    })
+
+    writeFileSync(path(), 'x'.repeat(10_000))
+    const broken = await upgrade()
+    expect(broken.found('schema')).toMatchObject({ status: 'fail' })
+    expect(broken.found('runs')).toBeUndefined()
+  })
+
+  it('upgrades nothing without --check', async () => {
+    mkdirSync(join(dir(), 'empty'))
+    const terminal = recordingTerminal({ cwd: join(dir(), 'empty'), env: {} })
+    expect(await runCli(['upgrade'], terminal)).toBe(2)
+    expect(terminal.err()).toContain('perdure upgrade --check')
+  })
+})

@@ -95,7 +95,8 @@ describe('a command that calls a server', () => {
   const asking = byPath.filter(([, { target, exits }]) => target === 'server' && exits?.includes('denied'))
 
   it.each(asking)('exits 4 when the server rejects the token: perdure %s', async (_, command) => {
-    const { exitCode, out } = await run([...argumentsOf(command), '--json'])
+    const yes = command.flags?.some(({ name }) => name === 'yes') ? ['--yes'] : []
+    const { exitCode, out } = await run([...argumentsOf(command), ...yes, '--json'])
 
     expect(exitCode).toBe(EXIT_CODES.denied.code)
     expect(JSON.parse(out)).toMatchObject({ error: 'auth-invalid' })

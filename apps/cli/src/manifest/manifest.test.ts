@@ -37,7 +37,10 @@ const wordsOf = (command: CommandSpec): readonly string[] =>
 /** `doctor` reports an unreadable configuration as a finding instead of failing. */
 const failable = byPath.filter(([path]) => path !== 'doctor')
 
-const failing = (command: CommandSpec) => [...command.path.split(' '), ...wordsOf(command), ...FAILING[command.target]]
+const failing = (command: CommandSpec) => [
+  ...[...command.path.split(' '), ...wordsOf(command), ...FAILING[command.target]],
+  ...(command.target === 'server' && command.flags?.some(({ name }) => name === 'yes') ? ['--yes'] : []),
+]
 
 const documented = (command: CommandSpec): readonly number[] =>
   (['ok', 'failed', 'usage', 'interrupted', ...(command.exits ?? [])] as const).map((exit) => EXIT_CODES[exit].code)

@@ -52,7 +52,7 @@ const packageOf = (specifier: string): string =>
 const OWN_FILES: Readonly<Record<string, RegExp>> = {
   '@perdure/cli': /^(?:bin|dist\/deploy)\//,
   'create-perdure': /^(?:bin|templates)\//,
-  perdure: /^bin\//,
+  perdure: /^(?:bin|docs)\//,
   '@perdure/console': /^dist\/page\//,
 }
 
@@ -114,6 +114,15 @@ describe.runIf(INSTALLER === 'npm')('an installation', () => {
     expect(paths).toContain('node_modules/better-sqlite3')
     expect(installed.size).toBeLessThanOrEqual(41)
     expect([...installed].filter(([, { hasInstallScript }]) => hasInstallScript)).toEqual([])
+  })
+
+  it('brings the documents that its command searches', async () => {
+    const { stdout } = await project.bin('perdure', 'docs', 'search', 'wait for an approval', '--json=title,path')
+
+    expect(JSON.parse(stdout).items).toContainEqual({
+      title: 'Approvals',
+      path: 'node_modules/perdure/docs/guides/approvals.md',
+    })
   })
 
   it('runs an agent with only the domain and its reference storage', async () => {

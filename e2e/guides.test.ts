@@ -16,7 +16,10 @@ const guides = readdirSync(join(import.meta.dirname, '../docs/guides'))
   .map((name) => `docs/guides/${name}`)
 
 /** Guides without code. */
-const TEXTS = ['docs/guides/compare.md', 'docs/guides/promises.md']
+const TEXTS = ['docs/guides/compare.md', 'docs/guides/promises.md', 'docs/guides/why.md']
+
+/** The skill for coding agents in new projects is code to copy, too. */
+const SKILL = 'packages/create-perdure/templates/shared/dot-agents/skills/perdure/SKILL.md'
 
 /** `E2E_GUIDES=packed` runs every guide with the packed tarballs, installed by npm, without the workspace. */
 const isPacked = process.env.E2E_GUIDES === 'packed'
@@ -53,7 +56,7 @@ describe.concurrent('a guide', () => {
 
   const withCode = guides.filter((path) => !TEXTS.includes(path))
   // README assumes a clone of the repository.
-  for (const path of isPacked ? withCode : [...withCode, 'README.md']) {
+  for (const path of isPacked ? withCode : [...withCode, 'README.md', SKILL]) {
     const tools = toolsOf(guideBlocks(textOf(path)))
     needsTool(...tools).it(`has only blocks that succeed: ${path}`, () => succeeds(path))
   }

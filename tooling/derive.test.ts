@@ -15,9 +15,10 @@ import { describe, expect, it } from 'vitest'
 import { clientTables } from './derive/client-tables.ts'
 import { interfaceMembers, membersOf } from './derive/interface-members.ts'
 import { layers, withLayerTable } from './derive/layer-table.ts'
-import { firstSentence, guides, llmsText } from './derive/llms.ts'
+import { guides, llmsText } from './derive/llms.ts'
 import { table } from './derive/markdown.ts'
 import { deriveReference } from './derive/reference.ts'
+import { firstSentence } from './documents/first-sentence.ts'
 
 const root = join(import.meta.dirname, '..')
 const reference = join(root, 'docs/reference')

@@ -52,7 +52,11 @@ function compile(files: ReadonlyMap<string, string>): readonly string[] {
   }
 }
 
-const DOCUMENTS = globSync(['README.md', 'docs/guides/*.md', '{packages,apps,examples}/*/README.md'], { cwd: root })
+const SKILL = 'packages/create-perdure/templates/shared/dot-agents/skills/perdure/SKILL.md'
+const DOCUMENTS = [
+  ...globSync(['README.md', 'docs/guides/*.md', '{packages,apps,examples}/*/README.md'], { cwd: root }),
+  SKILL,
+]
 const filesOf = (document: string) =>
   guideFiles(guideBlocks(readFileSync(join(root, document), 'utf8')), document.replace(/\.md$/, ''))
 

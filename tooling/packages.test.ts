@@ -98,7 +98,7 @@ describe('a package of the workspace', () => {
     ])
   })
 
-  it.each(['tooling', 'bench'])('is private and has the version that changesets require: %s', (folder) => {
+  it.each(['tooling', 'bench', 'apps/site'])('is private and has the version that changesets require: %s', (folder) => {
     const manifest: Manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
 
     expect(manifest).toMatchObject({ private: true, version: '0.0.0' })

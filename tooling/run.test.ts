@@ -40,7 +40,7 @@ beforeEach(() => {
 [ "$1" = --version ] && { echo 1.2.3; exit; }
 echo "$1 $4" >> "${root}/calls"
 [ "$1" = install ] && mkdir -p "${root}/node_modules/valibot" "${root}/packages/core/node_modules/@perdure/ports"
-[ "$1" = exec ] && { mkdir -p "${root}/packages/core/dist" "${root}/apps/cli/dist"; echo built > "${root}/packages/core/dist/index.js"; echo built > "${root}/apps/cli/dist/main.js"; }
+[ "$1" = exec ] && { mkdir -p "${root}/packages/core/dist" "${root}/apps/cli/dist" "${root}/packages/perdure/docs"; echo built > "${root}/packages/perdure/docs/README.md"; echo built > "${root}/packages/core/dist/index.js"; echo built > "${root}/apps/cli/dist/main.js"; }
 exit \${FAIL:-0}
 `,
     0o755,

@@ -11,6 +11,8 @@ const stampFile = (root) => join(root, 'node_modules/.cache/perdure-start.json')
 const WORKSPACES = ['packages', 'apps', 'examples', 'bench', 'e2e', 'tooling']
 const SOURCES = [...WORKSPACES.slice(0, 2), 'tooling/build', 'deploy']
 const SKIPPED = new Set(['node_modules', 'dist', '.turbo', '.graphorin'])
+/** Written by the build, but no server reads them. */
+const DOCUMENTS = 'packages/perdure/docs'
 
 /** What install and build read: the versions of the tools, the root files, and every source. */
 export function sourcesOf(root) {
@@ -65,8 +67,8 @@ function lineOf(root, path) {
 
 function linesBelow(root, path, skipped) {
   return entriesOf(join(root, path)).flatMap((entry) => {
-    if (skipped.has(entry.name)) return []
     const below = `${path}/${entry.name}`
+    if (skipped.has(entry.name) || below === DOCUMENTS) return []
     return entry.isDirectory() ? linesBelow(root, below, skipped) : [lineOf(root, below)]
   })
 }

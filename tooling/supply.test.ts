@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { isOwnPackage } from './consumer/packages.ts'
+import { isOwnPackage, packages } from './consumer/packages.ts'
 import {
   installedManifests,
   installedWith,
@@ -14,10 +14,8 @@ import { BUNDLED, LICENSES, MAX_INSTALLED, OPTIONAL_PEERS, RUNTIME_DEPENDENCIES 
 
 const root = join(import.meta.dirname, '..')
 const lockfile = readLockfile(root)
-const published = ['packages', 'apps'].flatMap((folder) =>
-  readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
-)
 const manifestOf = (path: string): Manifest => JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'))
+const published = packages.map(({ folder }) => folder)
 const foreign = (names: object = {}) => Object.keys(names).filter((name) => !isOwnPackage(name))
 
 const everything = new Set(published.flatMap((path) => [...installedWith(lockfile, path)]))

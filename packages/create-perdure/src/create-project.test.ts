@@ -34,7 +34,7 @@ describe('createProject', () => {
     expect(out).toContain('next: cd apps/my-app && npm install && npm run dev\n')
     expect(manifestOf('apps/my-app')).toMatchObject({ name: 'my-app', type: 'module' })
     expect(readdirSync(join(cwd, 'apps/my-app'))).toEqual(
-      expect.arrayContaining(['.gitignore', 'AGENTS.md', 'README.md']),
+      expect.arrayContaining(['.agents', '.gitignore', 'AGENTS.md', 'README.md']),
     )
     expect(readFileSync(join(cwd, 'apps/my-app/package.json'), 'utf8')).not.toContain('$')
   })

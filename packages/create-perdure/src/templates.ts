@@ -47,8 +47,9 @@ const filesIn = (folder: string): readonly string[] => {
     .map((entry) => `${entry.parentPath}${sep}${entry.name}`.slice(cwd.length + 1).replaceAll(sep, '/'))
 }
 
-/** npm packs no file of the name `.gitignore`. */
-const projectPath = (path: string): string => (basename(path) === 'gitignore' ? `.${path}` : path)
+/** npm packs no file of the name `.gitignore`, and `globSync` finds no folder that begins with a dot. */
+const projectPath = (path: string): string =>
+  basename(path) === 'gitignore' ? `.${path}` : path.replace(/^dot-agents\//, '.agents/')
 
 /** The version of this package, which is also that of `perdure`. */
 const readVersion = (): string =>

@@ -45,7 +45,8 @@ function commandText({
 }: CommandSpec): string {
   const words = given.map(({ name, optional, variadic }) => {
     const text = variadic ? `${name}...` : name
-    return optional ? `[${text}]` : `<${text}>`
+    // Without the backslash, a reader of the page would not see it: it would be HTML.
+    return optional ? `[${text}]` : `\\<${text}>`
   })
   const codes = exits.map((exit) => String(EXIT_CODES[exit].code)).join(', ')
   return [

@@ -7,6 +7,7 @@ import { runCli } from '../run-cli.ts'
 import { readVersion } from '../version.ts'
 
 const FILES = [
+  '.agents/skills/perdure/SKILL.md',
   '.gitignore',
   'AGENTS.md',
   'README.md',

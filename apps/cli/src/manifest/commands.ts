@@ -76,4 +76,5 @@ export const COMMAND_GROUPS: Readonly<Record<string, string>> = {
   mcp: 'list and test MCP servers',
   events: 'follow events',
   context: 'save servers and switch between them',
+  docs: 'search the documentation',
 }

@@ -1,0 +1,37 @@
+/** The guides by task, in reading order: the site and the packed documents show them so. Each guide is in one group. */
+export const GUIDE_GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'Get started': ['why', 'first-five-minutes', 'first-hour', 'compare', 'promises'],
+  'Write agents and workflows': [
+    'durable-workflows',
+    'ai-sdk-agent',
+    'other-frameworks',
+    'approvals',
+    'tools-and-providers',
+    'skills-and-mcp',
+    'sessions',
+    'memory',
+    'files',
+  ],
+  'Start and limit runs': ['triggers', 'receive-webhooks', 'webhooks', 'flow-control'],
+  'Test and debug': ['testing-agents', 'evaluate-agents', 'debug-a-failed-run', 'deploy-new-code'],
+  'Build chat pages': ['build-a-chat-page', 'build-an-ag-ui-page', 'chat-clients', 'sign-in'],
+  'Connect clients': [
+    'browser-client',
+    'events-as-they-happen',
+    'openai-clients',
+    'python-clients',
+    'agents-as-mcp-tools',
+  ],
+  'Embed Perdure': ['embed-the-library', 'mount-in-your-server', 'swap-a-storage-adapter'],
+  'Operate a server': [
+    'operate',
+    'console',
+    'upgrade',
+    'storage',
+    'postgres',
+    'tracing',
+    'model-traces',
+    'performance',
+  ],
+  'Secure a server': ['security', 'tokens', 'audit'],
+}

@@ -123,6 +123,8 @@ const ROWS: Readonly<Record<number, string>> = {
   36: `
     UPDATE approvals SET assignee = 'user', escalate_to = 'staff', remind_at = ${Date.parse('2096-01-01')},
       args_schema = 'true', args = '{"amount":60}' WHERE id = 'apr_old';`,
+  37: `
+    INSERT INTO deleted_usage VALUES ('alice', 20456, 1, 0.25);`,
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'perdure-golden-'))

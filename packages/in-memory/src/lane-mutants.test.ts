@@ -69,6 +69,14 @@ expectCaught([
     caughtBy: 'prunes exactly the slots that are free, up to the limit',
   },
   {
+    fault: 'forgets the deleted runs of a day as soon as it is over',
+    breakPorts: rewriting((write) =>
+      write.type === 'usage.prune' ? { ...write, now: (write.now + 86_400_000) as typeof write.now } : write,
+    ),
+    cases: runStoreCases,
+    caughtBy: 'prunes what is known of deleted runs once the day after theirs is over, up to the limit',
+  },
+  {
     fault: 'ignores the start time of a transition',
     breakPorts: rewriting((write) => (write.type === 'run.transition' ? { ...write, startAt: undefined } : write)),
     cases: runStoreCases,

@@ -14,7 +14,6 @@ import {
   type RunRecord,
   type RunStore,
   type RunTimers,
-  reachedLimit,
   type StartRange,
   startFields,
   sumUsage,
@@ -42,6 +41,7 @@ export interface RunTable extends ThreadRuns, RetainedRuns {
   readonly appliers: Pick<
     WriteAppliers,
     | 'run.admit'
+    | 'usage.prune'
     | 'run.insert'
     | 'run.transition'
     | 'run.withdraw'
@@ -152,10 +152,7 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
     isSessionActive: (sessionId) =>
       runs.page({ limit: 1, order: 'asc' }, (run) => run.sessionId === sessionId && isActive(run)).items.length > 0,
     appliers: {
-      'run.admit'({ type, subject, now, limits }) {
-        const current = usage.of(subject, now)
-        return reachedLimit(current, limits) === undefined ? 0 : { type, current }
-      },
+      ...usage.appliers,
       'run.insert'({ type, run, labels }, { undo }) {
         const current = runs.get(run.id)
         if (current !== undefined) return { type, current }

@@ -2,45 +2,58 @@ import {
   countsPerDay,
   dayOf,
   type EpochMs,
+  oldestKeptDay,
   type RunRecord,
+  reachedLimit,
   type SubjectUsage,
   startOfDay,
   usageOfDeleted,
 } from '@perdure/ports'
 import { putEntry, type UndoLog } from './undo-log.ts'
+import type { WriteAppliers } from './write-applier.ts'
 
 export interface UsageTable {
   of(subject: string, now: EpochMs): SubjectUsage
   /** Keeps the usage of a run that is about to be deleted. */
   keep(run: RunRecord, undo: UndoLog): void
+  readonly appliers: Pick<WriteAppliers, 'run.admit' | 'usage.prune'>
 }
 
-type Kept = Omit<NonNullable<ReturnType<typeof usageOfDeleted>>, 'subject'>
+type Kept = NonNullable<ReturnType<typeof usageOfDeleted>>
 
-const NOTHING = { runs: 0, costUsd: 0 }
-
-/** What subjects use, from the stored runs and from those that were deleted on the newest day. */
+/** What subjects use, from the stored runs and from deleted ones. */
 export function createUsageTable(runs: () => readonly RunRecord[]): UsageTable {
   const deleted = new Map<string, Kept>()
+  const of = (subject: string, now: EpochMs): SubjectUsage => {
+    const roots = runs().filter((run) => run.owner === subject && run.parentRunId === undefined)
+    const today = roots.filter((run) => run.createdAt >= startOfDay(now) && countsPerDay(run))
+    const kept = [...deleted.values()].filter((one) => one.subject === subject && one.day >= dayOf(now))
+    const costs = [...today.map(({ usage }) => usage.costUsd), ...kept.map(({ costUsd }) => costUsd)]
+    return {
+      activeRuns: roots.filter(({ status }) => status === 'queued' || status === 'running').length,
+      runsToday: kept.reduce((sum, one) => sum + one.runs, today.length),
+      costUsdToday: costs.reduce((sum, cost) => sum + cost, 0),
+    }
+  }
   return {
-    of(subject, now) {
-      const roots = runs().filter((run) => run.owner === subject && run.parentRunId === undefined)
-      const today = roots.filter((run) => run.createdAt >= startOfDay(now) && countsPerDay(run))
-      const known = deleted.get(subject)
-      const kept = known !== undefined && known.day >= dayOf(now) ? known : NOTHING
-      return {
-        activeRuns: roots.filter(({ status }) => status === 'queued' || status === 'running').length,
-        runsToday: today.length + kept.runs,
-        costUsdToday: today.reduce((sum, { usage }) => sum + usage.costUsd, kept.costUsd),
-      }
-    },
+    of,
     keep(run, undo) {
       const added = usageOfDeleted(run)
-      const current = added && deleted.get(added.subject)
-      if (added === undefined || (current !== undefined && current.day > added.day)) return
-      const { subject, day, runs: count, costUsd } = added
-      const sum = current?.day === day ? current : NOTHING
-      putEntry(deleted, [subject, { day, runs: sum.runs + count, costUsd: sum.costUsd + costUsd }], undo)
+      if (added === undefined) return
+      const key = JSON.stringify([added.subject, added.day])
+      const { runs: count = 0, costUsd = 0 } = deleted.get(key) ?? {}
+      putEntry(deleted, [key, { ...added, runs: count + added.runs, costUsd: costUsd + added.costUsd }], undo)
+    },
+    appliers: {
+      'run.admit'({ type, subject, now, limits }) {
+        const current = of(subject, now)
+        return reachedLimit(current, limits) === undefined ? 0 : { type, current }
+      },
+      'usage.prune'({ now, limit }, { undo }) {
+        const over = [...deleted].filter(([, { day }]) => day < oldestKeptDay(now)).slice(0, limit)
+        for (const [key] of over) putEntry(deleted, [key, undefined], undo)
+        return over.length
+      },
     },
   }
 }

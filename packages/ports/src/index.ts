@@ -235,6 +235,7 @@ export {
   countsPerDay,
   dayOf,
   endOfDay,
+  oldestKeptDay,
   reachedLimit,
   type SubjectLimits,
   type SubjectUsage,

@@ -30,6 +30,11 @@ export type RunWrite =
       readonly of?: { readonly owner: string; readonly answer: StoredResponse } | undefined
     }
   /**
+   * Deletes what is known of deleted runs, of up to `limit` subjects and days. A day is kept until the day after it is over at
+   * `now`, because the clock of another process may be behind. Never conflicts; its count is the number of deleted records.
+   */
+  | { readonly type: 'usage.prune'; readonly now: EpochMs; readonly limit: number }
+  /**
    * Conflicts when the id is taken. An active run of a workflow also conflicts when its thread has another run of the
    * workflow that is queued, running or suspended; `reason` is then `thread`, and `current` the other run.
    */

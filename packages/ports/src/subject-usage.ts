@@ -25,6 +25,9 @@ export const startOfDay = (at: EpochMs): EpochMs => (dayOf(at) * DAY_MS) as Epoc
 
 export const endOfDay = (at: EpochMs): EpochMs => ((dayOf(at) + 1) * DAY_MS) as EpochMs
 
+/** The oldest UTC day whose deleted runs are known at `now`. The clock of another process may be behind, still on the day before. */
+export const oldestKeptDay = (now: EpochMs): number => dayOf(now) - 1
+
 /** The first limit that the usage has reached, so that no further run may start. */
 export const reachedLimit = (usage: SubjectUsage, limits: SubjectLimits): keyof SubjectUsage | undefined =>
   SUBJECT_LIMITS.find((name) => usage[name] >= (limits[name] ?? Number.POSITIVE_INFINITY))

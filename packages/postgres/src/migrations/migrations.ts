@@ -18,6 +18,7 @@ import { resultFiles } from './0017-result-files.ts'
 import { subjects } from './0018-subjects.ts'
 import { hookDeliveries } from './0019-hook-deliveries.ts'
 import { assignedApprovals } from './0020-assigned-approvals.ts'
+import { usagePerDay } from './0021-usage-per-day.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -42,4 +43,5 @@ export const MIGRATIONS: readonly Migration[] = [
   subjects,
   hookDeliveries,
   assignedApprovals,
+  usagePerDay,
 ]

@@ -38,7 +38,7 @@ export const POSTGRES: Dialect = {
   lock: (name) => LOCKS[name],
   lockSubject: LOCK_SUBJECT,
   jsonNumber: (column, member) => sql`(${sql.ref(column)}::json ->> ${sql.lit(member)})::double precision`,
-  wholeDays: (column) => sql`(${sql.ref(column)} / 86400000)::integer`,
+  dayOf: (at) => sql`(${at} / 86400000)::integer`,
   isRejected: (error) => kindOf(error) === 'rejected',
   facts: POSTGRES_FACTS,
   run: { ...BY_ID, column: 'run_id', idOf: (table) => sql.ref(`${table}.run_id`), has: (matches) => matches('id') },

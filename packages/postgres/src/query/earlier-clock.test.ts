@@ -1,5 +1,5 @@
 import { type CommitOutcome, type EpochMs, type Storage, toJsonText } from '@perdure/ports'
-import { anApproval, anIdempotencyRecord, aRun, aStep } from '@perdure/testkit'
+import { anApproval, anIdempotencyRecord, aRun, aSession, aStep } from '@perdure/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
@@ -46,6 +46,20 @@ needsTool('PostgreSQL').describe('a process whose clock is ahead of that of the 
     expect([alone.committed, ...together, ...repeated]).toEqual(Array(8).fill(false))
     for (const { id, fingerprint } of records)
       expect((await idempotency.find(id, Date.now() as EpochMs))?.fingerprint).toBe(fingerprint)
+  })
+
+  it('forgets no usage of deleted runs', async () => {
+    const { unitOfWork, runs } = storage
+    const createdAt = Date.now() as EpochMs
+    await unitOfWork.commit([
+      { type: 'session.insert', session: aSession({ id: 'deleted' }) },
+      { type: 'run.insert', run: aRun({ owner: 'alice', status: 'completed', sessionId: 'deleted', createdAt }) },
+      { type: 'session.delete', id: 'deleted', answer: { status: 410, body: '' } },
+    ])
+
+    await unitOfWork.commit([{ type: 'usage.prune', now: ahead(), limit: 10 }])
+
+    expect((await runs.usage('alice', createdAt)).runsToday).toBe(1)
   })
 
   it('finds nothing due that is not due by both clocks', async () => {

@@ -216,6 +216,7 @@ const LOOKUPS: readonly (readonly [index: string, query: Query<never, unknown>])
   ['runs_at_work_by_owner', USAGE_QUERIES.active],
   ['runs_by_owner', USAGE_QUERIES.today],
   ['deleted_usage_pkey', USAGE_QUERIES.deleted],
+  ['deleted_usage_by_day', USAGE_QUERIES.prune],
   ['runs_pkey', USAGE_QUERIES.keep],
   ['tokens_by_parent', LIMIT_DESCENDANTS],
   ['webhook_deliveries_pending', COUNT_DELIVERIES],

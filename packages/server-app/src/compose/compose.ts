@@ -258,8 +258,7 @@ export function compose(parts: Parts) {
     resolveApproval: engine.resolveApproval,
     abortRun: engine.abortRun,
     ...{ createSession: useCases.createSession, storeDataUrl: useCases.storeDataUrl },
-    updateSession: useCases.updateSession,
-    deleteSession: useCases.deleteSession,
+    ...{ updateSession: useCases.updateSession, deleteSession: useCases.deleteSession },
     ...{ keyRequest, recall },
     requireKey: server.idempotency.requireKey,
     version,
@@ -295,5 +294,6 @@ export function compose(parts: Parts) {
     ...(lockoutDaemon === undefined ? [] : [lockoutDaemon]),
     ...(consoleData === undefined ? [] : [consoleData.daemon]),
   ]
-  return { clock, app, issueToken, onUpgrade, streams, webSockets, engine, triggers, webhooks, audit, daemons }
+  const groups = { engine, triggers, webhooks, consolidator, audit, daemons }
+  return { clock, app, issueToken, onUpgrade, streams, webSockets, ...groups }
 }

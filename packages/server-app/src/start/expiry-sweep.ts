@@ -12,8 +12,8 @@ const INTERVAL_MS = 60_000
 const BATCH_SIZE = 500
 
 /**
- * Deletes expired idempotency records and slots of rate limits every minute, in batches. Returns a function that stops
- * the sweep.
+ * Deletes expired idempotency records, slots of rate limits and the usage of deleted runs of past days every minute, in
+ * batches. Returns a function that stops the sweep.
  */
 export function startExpirySweep({ unitOfWork, clock, timers, logger, cluster }: ExpirySweepDeps): () => void {
   let isStopped = false
@@ -29,6 +29,7 @@ export function startExpirySweep({ unitOfWork, clock, timers, logger, cluster }:
       .commit([
         { type: 'idempotency.prune', ...expired },
         { type: 'lane.prune', ...expired },
+        { type: 'usage.prune', ...expired },
       ])
       .then((outcome) => schedule(outcome.committed && outcome.counts.includes(BATCH_SIZE) ? 0 : INTERVAL_MS))
       .catch((error: unknown) => {

@@ -110,6 +110,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
 
     await composition.triggers.declare(parts.triggers)
     await composition.webhooks.declare(parts.webhookEndpoints)
+    await composition.consolidator.refresh()
 
     await entry.open({ ...composition, logger, timers, maxHeaders: config.server.maxHeaders })
     undo.push(() => entry.close(listenerGraceMs()))

@@ -30,7 +30,7 @@ const TABLES: readonly TableSpec[] = [
   { name: 'runs', order: ['id'], owner: ofRun('key', 'id') },
   { name: 'run_fields', order: ['run_id', 'field', 'value'], owner: ofRun('run_key', 'run_id') },
   { name: 'run_follow_ups', order: ['run_id'], owner: ofRun('run_key', 'run_id') },
-  { name: 'deleted_usage', order: ['subject'] },
+  { name: 'deleted_usage', order: ['subject', 'day'] },
   { name: 'lanes', order: ['lane', 'slot'] },
   { name: 'steps', order: ['run_id', 'seq'], owner: ofRun('run_key', 'run_id'), keepsKey: true },
   { name: 'approvals', order: ['id'], keepsKey: true },

@@ -34,6 +34,7 @@ import { resultFiles } from './0033-result-files.ts'
 import { subjects } from './0034-subjects.ts'
 import { hookDeliveries } from './0035-hook-deliveries.ts'
 import { assignedApprovals } from './0036-assigned-approvals.ts'
+import { usagePerDay } from './0037-usage-per-day.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -74,4 +75,5 @@ export const MIGRATIONS: readonly Migration[] = [
   subjects,
   hookDeliveries,
   assignedApprovals,
+  usagePerDay,
 ]

@@ -36,7 +36,7 @@ export const SQLITE: Dialect = {
   lock: () => undefined,
   lockSubject: undefined,
   jsonNumber: (column, member) => sql`json_extract(${sql.ref(column)}, ${sql.lit(`$.${member}`)})`,
-  wholeDays: (column) => sql`${sql.ref(column)} / 86400000`,
+  dayOf: (at) => sql`cast(${at} as integer) / 86400000`,
   isRejected: isStatementError,
   facts: SQLITE_FACTS,
   run: {

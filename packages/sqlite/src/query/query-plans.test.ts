@@ -302,7 +302,8 @@ describe('a query on tokens', () => {
 it.each([
   ['active', 'SEARCH runs USING INDEX runs_at_work_by_owner (owner=?)'],
   ['today', 'SEARCH runs USING INDEX runs_by_owner (owner=? AND created_at>?)'],
-  ['deleted', 'SEARCH deleted_usage USING PRIMARY KEY (subject=?)'],
+  ['deleted', 'SEARCH deleted_usage USING PRIMARY KEY (subject=? AND day>?)'],
+  ['prune', 'SEARCH deleted_usage USING COVERING INDEX deleted_usage_by_day (day<?)'],
   ['keep', 'SEARCH runs USING INTEGER PRIMARY KEY (rowid=?)'],
 ] as const)('counts the usage of a subject by an index: %s', (name, expected) => {
   const plan = planOf(USAGE_QUERIES[name] as Query<never, unknown>)

@@ -48,8 +48,8 @@ export interface Dialect {
   readonly lockSubject: Query<{ readonly subject: string }, unknown> | undefined
   /** A number in a column with JSON; null if there is none. */
   jsonNumber(column: string, member: string): RawBuilder<number | null>
-  /** The UTC days until the time in a column. */
-  wholeDays(column: string): RawBuilder<number>
+  /** The number of the UTC day of an instant. */
+  dayOf(at: RawBuilder<number>): RawBuilder<number>
   /** Whether only the statement failed (a constraint, a trigger, a missing table) and the database itself is fine. */
   isRejected(error: unknown): boolean
   readonly facts: FactDialect

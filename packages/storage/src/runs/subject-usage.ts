@@ -26,12 +26,15 @@ export function* subjectUsage(
   }
 }
 
-export const usageWrites: WriteAppliers<'run.admit'> = {
+export const usageWrites: WriteAppliers<'run.admit' | 'usage.prune'> = {
   *'run.admit'({ db }, { type, subject, now, limits }) {
     const lock = db.dialect.lockSubject
     if (lock !== undefined) yield* db.run(lock, { subject })
     const usage = yield* subjectUsage(db, { subject, now })
     return reachedLimit(usage, limits) === undefined ? 0 : { type, current: usage }
+  },
+  *'usage.prune'({ db }, { now, limit }) {
+    return yield* db.run(USAGE_QUERIES.prune, { now, limit })
   },
 }
 
@@ -59,18 +62,22 @@ export const USAGE_QUERIES = {
       from runs where owner = ${param('subject')} and created_at >= ${param('since')} and ${isRoot} and ${isNoCopy}`,
   ),
   deleted: compile<{ subject: string; day: number }, Omit<DeletedUsageRow, 'subject' | 'day'>>(
-    (param) => sql`select runs, cost_usd from deleted_usage
-      where subject = ${param('subject')} and day >= ${param('day')}`,
+    (param) => sql`select cast(coalesce(sum(runs), 0) as integer) as runs, coalesce(sum(cost_usd), 0) as cost_usd
+      from deleted_usage where subject = ${param('subject')} and day >= ${param('day')}`,
   ),
-  /** A subject has one row, of the newest day on which a deleted run of it was created. The clock may have been ahead then. */
+  /** The day is that on which the run was created: the clock may have been ahead then. */
   keep: compile<{ id: string }, unknown>(
-    (param, { run, jsonNumber, wholeDays }) => sql`insert into deleted_usage (subject, day, runs, cost_usd)
-      select owner, ${wholeDays('created_at')}, 1, coalesce(${jsonNumber('usage', 'costUsd')}, 0)
+    (param, { run, jsonNumber, dayOf: day }) => sql`insert into deleted_usage (subject, day, runs, cost_usd)
+      select owner, ${day(sql.ref('created_at'))}, 1, coalesce(${jsonNumber('usage', 'costUsd')}, 0)
       from runs where ${sql.ref(run.self)} = ${run.of(param('id'))} and ${isRoot} and ${isNoCopy}
-      on conflict (subject) do update set
-        runs = excluded.runs + case when excluded.day = deleted_usage.day then deleted_usage.runs else 0 end,
-        cost_usd = excluded.cost_usd + case when excluded.day = deleted_usage.day then deleted_usage.cost_usd else 0 end,
-        day = excluded.day
-      where excluded.day >= deleted_usage.day`,
+      on conflict (subject, day) do update set
+        runs = deleted_usage.runs + excluded.runs, cost_usd = deleted_usage.cost_usd + excluded.cost_usd`,
   ),
+  prune: compile<{ now: number; limit: number }, unknown>((param, dialect) => {
+    const over = sql`day < ${dialect.dayOf(dialect.earlierClock(param('now')))} - 1 order by day limit ${param('limit')}`
+    return dialect.locksRows
+      ? sql`delete from deleted_usage
+          where ctid = any(array(select ctid from deleted_usage where ${over} for update))`
+      : sql`delete from deleted_usage where (subject, day) in (select subject, day from deleted_usage where ${over})`
+  }),
 }

@@ -18,6 +18,7 @@ import { FILE_CHANGES, FILE_CONFLICTS, fileSnapshot, seedFiles } from './file-at
 import { LANE_CHANGES, LANE_CONFLICTS, laneSnapshot, seedLanes } from './lane-atomicity.ts'
 import { MEMORY_CHANGES, MEMORY_CONFLICTS, memorySnapshot, seedMemory } from './memory-atomicity.ts'
 import { at } from './optional-fields.ts'
+import { RETENTION_CHANGES, seedUsage, usageSnapshot } from './retention-atomicity.ts'
 import { APPROVAL, BUSY, DENIAL, ENDED, FLOW, RUN, STEP } from './run-atomicity.ts'
 import { ASKED_RUN, SESSION, SESSION_CHANGES, SESSION_CONFLICTS } from './session-atomicity.ts'
 import { seedTokens, TOKEN_CHANGES, TOKEN_CONFLICTS, tokenSnapshot } from './token-atomicity.ts'
@@ -46,7 +47,7 @@ const SNAPSHOTS = [
   webhookSnapshot,
   fileSnapshot,
   chatSnapshot,
-  memorySnapshot,
+  async (storage: Storage) => [await memorySnapshot(storage), await usageSnapshot(storage)],
 ]
 
 const KEYS = ['executing', 'dead', 'prunable', 'fresh', 'orphan', 'of-session']
@@ -84,6 +85,7 @@ async function seed(storage: Storage): Promise<void> {
     { type: 'audit.append', entry: AUDIT_ENTRY, source: 'source-1' },
     { type: 'audit.stage', key: 'staged-1', entry: AUDIT_ENTRY },
   )
+  await seedUsage(storage)
   await seedTokens(storage)
   await seedLanes(storage)
   await seedTriggers(storage)
@@ -154,9 +156,7 @@ const CHANGES: {
   'audit.stage': { type: 'audit.stage', key: 'staged-2', entry: AUDIT_ENTRY },
   'audit.release': { type: 'audit.release', keys: ['staged-1', 'source-1'] },
   'audit.prune': { type: 'audit.prune', throughSeq: 1 },
-  'event.trim': { type: 'event.trim', before: at(1), limit: 1 },
-  'event.delete': { type: 'event.delete', positions: [] },
-  'run.prune': { type: 'run.prune', before: at(1), limit: 1 },
+  ...RETENTION_CHANGES,
   ...TOKEN_CHANGES,
   ...LANE_CHANGES,
   ...TRIGGER_CHANGES,

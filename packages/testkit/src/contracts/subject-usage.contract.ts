@@ -95,7 +95,7 @@ export const subjectUsageCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'forgets the deleted runs of a day when a run of a later day is deleted',
+    title: 'counts no deleted runs of earlier days',
     async run(storage) {
       const run = (id: string, createdAt: EpochMs) =>
         alices(id, { status: 'completed', sessionId: id, createdAt, usage: costing(1) })
@@ -119,6 +119,50 @@ export const subjectUsageCases: readonly ContractCase[] = [
       await commit(storage, { type: 'session.delete', id: 'a', answer: ANSWER })
 
       expect(await usageOf(storage)).toEqual({ activeRuns: 0, runsToday: 2, costUsdToday: 2 })
+    },
+  },
+  {
+    title: 'still counts the deleted runs of the day after a run of a later day was deleted, in any order of the days',
+    async run(storage) {
+      const deleted = async (id: string, createdAt: EpochMs) => {
+        const run = alices(id, { status: 'completed', sessionId: id, createdAt, usage: costing(1) })
+        await commit(
+          storage,
+          { type: 'session.insert', session: aSession({ id }) },
+          { type: 'run.insert', run },
+          { type: 'session.delete', id, answer: ANSWER },
+        )
+      }
+      // The clock was ahead when the run of tomorrow was created, and is set back after its deletion.
+      await deleted('a', NOW)
+      await deleted('b', TOMORROW)
+      await deleted('c', NOW)
+      await deleted('d', YESTERDAY)
+
+      expect(await usageOf(storage)).toEqual({ activeRuns: 0, runsToday: 3, costUsdToday: 3 })
+      expect(await usageOf(storage, 'alice', TOMORROW)).toEqual({ activeRuns: 0, runsToday: 1, costUsdToday: 1 })
+      await refused(storage, admit({ runsToday: 3 }))
+    },
+  },
+  {
+    title: 'prunes what is known of deleted runs once the day after theirs is over, up to the limit',
+    async run(storage) {
+      for (const owner of ['alice', 'bob', 'carol']) {
+        const id = `of-${owner}`
+        await commit(
+          storage,
+          { type: 'session.insert', session: aSession({ id }) },
+          { type: 'run.insert', run: aRun({ id, owner, status: 'completed', sessionId: id, createdAt: NOW }) },
+          { type: 'session.delete', id, answer: ANSWER },
+        )
+      }
+      const isOver = after(startOfDay(NOW), 2 * DAY_MS)
+      const prune = async (now: EpochMs, limit: number) =>
+        (await commit(storage, { type: 'usage.prune', now, limit })).counts[0]
+
+      expect([await prune(after(isOver, -1), 9), (await usageOf(storage)).runsToday]).toEqual([0, 1])
+      expect([await prune(isOver, 2), await prune(isOver, 2), await prune(isOver, 2)]).toEqual([2, 1, 0])
+      for (const owner of ['alice', 'bob', 'carol']) expect((await usageOf(storage, owner)).runsToday).toBe(0)
     },
   },
   {

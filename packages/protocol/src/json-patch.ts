@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { ITEM_BYTES, type JsonSize, jsonSize, memberBytes } from './json-size.ts'
+import { documentOf, noteMembers, type PatchedDocument, setOwnMember } from './patched-document.ts'
 import {
   BYTE_WORK,
   type Change,
   changeIn,
   copyOf,
-  documentOf,
   exceed,
   isParent,
   keepInverse,
@@ -15,11 +15,9 @@ import {
   owned,
   PATCH_LIMITS,
   type Parent,
-  type PatchedDocument,
   type Patching,
   Refusal,
   refuse,
-  setMember,
   sizeOf,
   work,
 } from './patching.ts'
@@ -230,6 +228,7 @@ function take(patching: Patching, keys: readonly string[], moved = false): void 
 function change(patching: Patching, parent: Parent, made: Change, bytes = 0): void {
   keepInverse(patching, changeIn(parent, made.keys.at(-1) ?? '', made))
   patching.document.kept += 1 + bytes / KEPT_BYTES
+  if (!Array.isArray(parent)) noteMembers(patching.document, parent, membersOf(parent))
 }
 
 /** A change that keeps a value of this size counts twice. */
@@ -251,7 +250,7 @@ function parentOf(patching: Patching, keys: readonly string[]): Parent {
     const child = owned(patching, known) ?? missing(keys)
     if (child !== known) {
       if (Array.isArray(parent)) parent[indexIn(parent, key, parent.length - 1)] = child
-      else setMember(parent, key, child)
+      else setOwnMember(parent, key, child)
     }
     parent = child
   }

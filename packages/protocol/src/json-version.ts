@@ -1,5 +1,6 @@
 import { type PatchRefusal, patchDocument, revert, sizeOfDocument } from './json-patch.ts'
-import { type Change, documentOf, type PatchedDocument } from './patching.ts'
+import { copyInAdvance, documentOf, isCopied, type PatchedDocument } from './patched-document.ts'
+import type { Change } from './patching.ts'
 
 /**
  * A version of a JSON document. A patch makes another version and changes none. The versions share one document in memory, which
@@ -44,7 +45,9 @@ const versionOf = (node: Node): JsonVersion => ({
     const next: Node = { holds: { document }, bytes: patched.bytes }
     leave(node, next, patched.undo)
     // Otherwise, a version that is kept for long would keep every later change. One copy costs less than the changes before it.
-    if (document.kept > Math.max(MIN_KEPT, document.copied)) readOnce(next)
+    const maxKept = Math.max(MIN_KEPT, document.copied)
+    if (document.kept > maxKept / 2) copyInAdvance(document, patched.undo.length)
+    if (document.kept > maxKept && (isCopied(document) || document.kept > 2 * maxKept)) readOnce(next)
     return { ok: true, version: versionOf(next) }
   },
 })

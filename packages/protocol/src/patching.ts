@@ -1,4 +1,12 @@
 import { type JsonSize, jsonSize, MAX_JSON_DEPTH } from './json-size.ts'
+import {
+  noteMembers,
+  type PatchedDocument,
+  removeOwnMember,
+  setMember,
+  setOwnMember,
+  takeCopy,
+} from './patched-document.ts'
 
 /** A `copy` doubles what it copies, so a short patch could otherwise build a document of any size. */
 export const PATCH_LIMITS = {
@@ -27,22 +35,6 @@ export const exceed = (problem: string): never => {
 }
 
 export type Parent = Record<string, unknown> | unknown[]
-
-/** A document that patches change in place. */
-export interface PatchedDocument {
-  value: unknown
-  /**
-   * The objects and lists that only this document contains, so that patches may change them in place. All others are copied
-   * first. What contains an own object or list is itself an own one.
-   */
-  own: WeakSet<object>
-  /** Members and items that patches have copied since the document was last read. */
-  copied: number
-  /** What it takes to keep the changes since then: one for each change, and more for long values. */
-  kept: number
-}
-
-export const documentOf = (value: unknown): PatchedDocument => ({ value, own: new WeakSet(), copied: 0, kept: 0 })
 
 export interface Patching {
   readonly document: PatchedDocument
@@ -121,25 +113,33 @@ function disown(document: PatchedDocument, value: unknown): void {
 export function owned(patching: Patching, value: unknown): Parent | undefined {
   if (!isParent(value)) return undefined
   const { document, changed } = patching
-  const length = Array.isArray(value) ? value.length : membersOf(value)
+  const names = Array.isArray(value) || MEMBERS.has(value) ? undefined : Object.keys(value)
+  const length = Array.isArray(value) ? value.length : (names?.length ?? membersOf(value))
   // A patch costs the same whether or not an earlier one has made the copy.
   if (!changed.has(value)) work(patching, Array.isArray(value) ? length : MEMBER_WORK * length)
   if (document.own.has(value)) {
     changed.add(value)
     return value
   }
-  const copy = Array.isArray(value) ? [...value] : copyOfObject(value, length)
+  const copy = Array.isArray(value) ? [...value] : copyOfObject(value, names)
   document.copied += length
   document.own.add(copy)
+  if (!Array.isArray(copy)) noteMembers(document, copy, length)
   changed.add(copy)
   return copy
 }
 
 /** The members are assigned one by one: for an object with many, that takes a third of the time of a spread. */
-function copyOfObject(value: Readonly<Record<string, unknown>>, length: number): Record<string, unknown> {
+function copyOfObject(value: Readonly<Record<string, unknown>>, known?: readonly string[]): Record<string, unknown> {
+  const made = takeCopy(value)
+  if (made !== undefined) {
+    MEMBERS.set(made, membersOf(value))
+    return made
+  }
   const copy: Record<string, unknown> = {}
-  for (const name of Object.keys(value)) setMember(copy, name, value[name])
-  MEMBERS.set(copy, length)
+  const names = known ?? Object.keys(value)
+  for (const name of names) setMember(copy, name, value[name])
+  MEMBERS.set(copy, names.length)
   return copy
 }
 
@@ -170,19 +170,13 @@ export function changeIn(parent: Parent, key: string, { kind, keys, value }: Cha
   const isNew = !Object.hasOwn(parent, key)
   const before = isNew ? undefined : parent[key]
   if (kind === 'remove') {
-    delete parent[key]
+    removeOwnMember(parent, key)
     MEMBERS.set(parent, membersOf(parent) - 1)
     return { kind: 'set', keys, value: before }
   }
   if (isNew) MEMBERS.set(parent, membersOf(parent) + 1)
-  setMember(parent, key, value)
+  setOwnMember(parent, key, value)
   return isNew ? { kind: 'remove', keys } : { kind: 'set', keys, value: before }
-}
-
-/** Also for the key `__proto__`, which an assignment would not store. */
-export function setMember(parent: Record<string, unknown>, key: string, value: unknown): void {
-  if (key !== '__proto__') parent[key] = value
-  else Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
 export const isParent = (value: unknown): value is Parent => typeof value === 'object' && value !== null

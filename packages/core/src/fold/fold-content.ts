@@ -47,7 +47,7 @@ const FOLDS: Readonly<Record<string, Fold>> = {
   'approval.escalated': ({ content, fields }) => foldEscalation(content, fields),
   'approval.resolved': ({ content, fields }) => foldApprovalEnd(content, fields, false),
   'approval.expired': ({ content, fields }) => foldApprovalEnd(content, fields, true),
-  'part.state': ({ content, fields }) => ({ ...content, state: [createJsonVersion(fields.state ?? null)] }),
+  'part.state': foldState,
   'part.state-delta': foldStateDelta,
   'part.source': ({ content, event, fields }) => {
     const id = textIn(fields, 'sourceId') ?? event.eventId
@@ -79,6 +79,13 @@ export function foldContent(content: Content, event: LogEvent, around: Surroundi
   if (!isAgentEventType(event.type)) return content
   const { eventId: id, type, payload } = event
   return put(content, { kind: 'custom', id, type, payload })
+}
+
+function foldState({ content, fields }: Folding): Content {
+  const version = createJsonVersion(fields.state ?? null)
+  // The first patch needs the size, and has a long turn without measuring.
+  version.bytes()
+  return { ...content, state: [version] }
 }
 
 /** A patch that does not apply changes nothing. */

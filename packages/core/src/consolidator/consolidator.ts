@@ -5,7 +5,7 @@ import type { SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'
 import type { FactDecisionsDeps } from '../memory/fact-decisions.ts'
 import { createConsolidatorLoop } from './consolidator-loop.ts'
 import { checkConsolidator, createStateHolder } from './consolidator-state.ts'
-import type { BudgetLimits } from './daily-spend.ts'
+import { type BudgetLimits, dayOf } from './daily-spend.ts'
 import { createDefaultPhases } from './default-phases.ts'
 import { PHASES } from './jobs.ts'
 import { createQueueConsolidation } from './queue-consolidation.ts'
@@ -45,6 +45,10 @@ export function createConsolidator({ limits, phaseOverrides, ...rest }: Consolid
   return {
     readConsolidator: createReadConsolidator({ ...deps, isRunning: () => loop.state() !== 'stopped' }),
     queueConsolidation: createQueueConsolidation({ ...deps, onQueued: loop.wake }),
+    /** Reads what `readState` and `checkConsolidator` show, which is empty before. The loop does it in each pass. */
+    refresh: async () => {
+      if (limits.enabled) await state.refresh(dayOf(deps.clock.now()))
+    },
     /** Does not read the storage. */
     readState: state.current,
     checkConsolidator: () => checkConsolidator(state.current(), limits.enabled ? loop.state() : 'disabled'),

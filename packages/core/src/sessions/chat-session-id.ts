@@ -1,4 +1,4 @@
-import { type Digest, EVERY_ROW, type SessionRecord, type SessionStore } from '@perdure/ports'
+import { type Digest, EVERY_ROW, perdureError, type SessionRecord, type SessionStore } from '@perdure/ports'
 import { OPERATOR_ID } from '@perdure/protocol'
 
 /** The metadata by which a session remembers the id that a client gave to its chat. */
@@ -34,6 +34,8 @@ export interface ChatSession {
  * The session of a chat. An id of a session that the caller owns names that session. Any other id names a session of the
  * caller: equal ids of two callers never meet, and an id can have any form. Only chats create sessions under derived ids.
  * Sessions that others had created under them before that was so are left alone, and the next derived id is used.
+ *
+ * @throws PerdureError `validation-failed` if others have taken all of a bounded number of derived ids
  */
 export async function findChatSession(
   { sessions, digest }: FindChatSessionDeps,
@@ -42,12 +44,18 @@ export async function findChatSession(
 ): Promise<ChatSession> {
   const named = OPERATOR_ID.test(chatId) ? await sessions.find(chatId, EVERY_ROW) : undefined
   if (named?.owner === subject) return { id: chatId, session: named }
-  for (let taken = 0; ; taken++) {
+  for (let taken = 0; taken < MAX_DERIVED_IDS; taken++) {
     const id = derivedId(digest, subject, taken === 0 ? chatId : `${chatId}\0${taken}`)
     const session = await sessions.find(id, EVERY_ROW)
     if (session === undefined || session.owner === subject) return { id, session }
   }
+  throw perdureError('validation-failed', {
+    message: `the chat id ${JSON.stringify(chatId)} cannot be used: other callers have taken all sessions that it can name`,
+    hint: 'choose another id for the chat',
+  })
 }
+
+const MAX_DERIVED_IDS = 16
 
 /** 130 bits of the hash, in base 32. */
 function derivedId(digest: Pick<Digest, 'sha256'>, owner: string, chatId: string): string {

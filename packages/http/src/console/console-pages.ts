@@ -4,6 +4,7 @@ import type { Answer } from '../handlers.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
 import type { Mounted } from '../mount.ts'
 import { type CookieScope, ownCookieNames } from '../request/own-cookies.ts'
+import { encodingFor, hasContent } from '../response/conditional.ts'
 import type { ConsoleAsset } from './console-data.ts'
 
 /** The path of the console: `console` in place of the last segment of the base path. */
@@ -126,7 +127,7 @@ const htmlAnswer = (html: string): Answer => ({
 /** The names of files change with their content, so a copy stays valid forever. */
 function fileAnswer(name: string, asset: ConsoleAsset, { acceptEncoding, ifNoneMatch }: PageCall): Answer {
   const { type, body, brotli, gzip } = asset
-  const encoding = /\bbr\b/.test(acceptEncoding) ? 'br' : /\bgzip\b/.test(acceptEncoding) ? 'gzip' : undefined
+  const encoding = encodingFor(acceptEncoding, ['br', 'gzip'])
   const bytes = encoding === 'br' ? brotli : encoding === 'gzip' ? gzip : body
   const tag = `"${name}${encoding === undefined ? '' : `.${encoding}`}"`
   const headers = {
@@ -134,7 +135,7 @@ function fileAnswer(name: string, asset: ConsoleAsset, { acceptEncoding, ifNoneM
     ETag: tag,
     Vary: 'Accept-Encoding',
   }
-  if (ifNoneMatch.split(',').some((one) => one.trim() === tag)) return new Response(null, { status: 304, headers })
+  if (hasContent(ifNoneMatch, tag)) return new Response(null, { status: 304, headers })
   return new Response(new Uint8Array(bytes), {
     headers: {
       ...headers,

@@ -1,6 +1,7 @@
 import type { OpenFile } from '@perdure/core'
 import { type ByteRange, type FileRecord, perdureError } from '@perdure/ports'
 import { toByteStream } from './byte-stream.ts'
+import { hasContent } from './conditional.ts'
 import { withHeaders } from './error-envelope.ts'
 
 export interface FileRequest {
@@ -34,7 +35,7 @@ export async function fileResponse({ file, read }: OpenFile, request: FileReques
     'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
     ETag: etag,
   }
-  if (matches(request.ifNoneMatch, etag)) return new Response(null, { status: 304, headers })
+  if (hasContent(request.ifNoneMatch, etag)) return new Response(null, { status: 304, headers })
   const range =
     request.ifRange === undefined || request.ifRange === etag ? rangeOf(request.range, file.size) : undefined
   headers['Content-Type'] = file.mediaType
@@ -42,9 +43,6 @@ export async function fileResponse({ file, read }: OpenFile, request: FileReques
   if (range !== undefined) headers['Content-Range'] = `bytes ${range.start}-${range.end - 1}/${file.size}`
   return new Response(toByteStream(await read(range)), { status: range === undefined ? 200 : 206, headers })
 }
-
-const matches = (ifNoneMatch: string, etag: string): boolean =>
-  ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*')
 
 const RANGE = /^bytes=(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/
 

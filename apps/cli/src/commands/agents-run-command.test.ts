@@ -35,7 +35,7 @@ describe('perdure agents run', () => {
     [
       'asks',
       3,
-      /waiting for "go on": perdure approvals approve \S+\n {2}not finished: perdure runs tail run_\w+ --follow\n/,
+      /waiting for "go on": perdure approvals show \S+\n {2}to approve it: perdure approvals approve \S+\n {2}not finished: perdure runs tail run_\w+ --follow\n/,
     ],
     [
       'pauses',

@@ -30,10 +30,13 @@ export function noteOutcome(call: Call, outcome: Outcome): void {
   noteWaits(call, outcome)
 }
 
-/** Prints what a suspended run waits for to stderr, with the command that approves each pending approval. */
+/** Prints what a suspended run waits for to stderr, with the commands that show and approve each pending approval. */
 export function noteWaits({ out }: Call, { approvals = [], waitingFor = [] }: Outcome): void {
   for (const wait of waitingFor) if (wait.kind !== 'approval') out.note(`  waiting for ${waitText(wait)}`)
-  for (const { id, name } of approvals) out.note(`  waiting for "${name}": perdure approvals approve ${id}`)
+  for (const { id, name } of approvals) {
+    out.note(`  waiting for "${name}": perdure approvals show ${id}`)
+    out.note(`  to approve it: perdure approvals approve ${id}`)
+  }
 }
 
 /** Prints the result of a run to stdout: text as is, other values as JSON. */

@@ -1,5 +1,6 @@
 import {
   type DeliveryRecord,
+  type Digest,
   EVERY_ROW,
   type EventLog,
   fromJsonText,
@@ -15,6 +16,7 @@ export interface DeliveryBodyDeps {
   readonly events: EventLog
   readonly runs: Pick<RunStore, 'find'>
   readonly render: RenderEnvelope
+  readonly digest: Digest
   readonly basePath: string
 }
 
@@ -53,11 +55,11 @@ async function bodyOf(deps: DeliveryBodyDeps, event: StoredEvent, epoch: string)
     ...(payload as object),
   }
   const links = runId === undefined ? undefined : { run: `${deps.basePath}/runs/${runId}` }
-  return JSON.stringify({ type, timestamp: at, data: withinLimits(data), links })
+  return JSON.stringify({ type, timestamp: at, data: withinLimits(data, deps.digest), links })
 }
 
-/** Replaces the largest members with `<name>Truncated: true` until the content is short enough. */
-function withinLimits(data: object): object {
+/** Replaces the largest members with their size and hash, `<name>Truncated`, until the content is short enough. */
+function withinLimits(data: object, { sha256 }: Pick<Digest, 'sha256'>): object {
   const sizes = Object.entries(data)
     .map(([name, value]) => ({ name, bytes: utf8Length(JSON.stringify(value) ?? '') }))
     .sort((one, other) => other.bytes - one.bytes)
@@ -69,7 +71,16 @@ function withinLimits(data: object): object {
     removed.add(name)
     left -= bytes
   }
-  return Object.fromEntries(
-    Object.entries(data).map(([name, value]) => (removed.has(name) ? [`${name}Truncated`, true] : [name, value])),
-  )
+  const shown = Object.entries(data).flatMap(([name, value]): readonly Member[] => {
+    if (!removed.has(name)) return [[name, value]]
+    const text = JSON.stringify(value)
+    return [
+      [`${name}Truncated`, true],
+      [`${name}Bytes`, utf8Length(text)],
+      [`${name}Sha256`, sha256(text)],
+    ]
+  })
+  return Object.fromEntries(shown)
 }
+
+type Member = readonly [name: string, value: unknown]

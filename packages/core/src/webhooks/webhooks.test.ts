@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { type EpochMs, EVERY_ROW, isRefusal, toJsonText } from '@perdure/ports'
 import { anEvent, aRun, aTrigger } from '@perdure/testkit'
@@ -169,7 +170,12 @@ describe('webhooks', () => {
     await world.settle()
 
     const { data } = JSON.parse(world.receiver.requests[0]?.body ?? '')
-    expect(data).toEqual({ runId: 'run_1', agentId: 'echo', status: 'completed', resultTruncated: true })
+    expect(data).toEqual({
+      ...{ runId: 'run_1', agentId: 'echo', status: 'completed', resultTruncated: true, resultBytes: 70_002 },
+      resultSha256: createHash('sha256')
+        .update(`"${'x'.repeat(70_000)}"`)
+        .digest('hex'),
+    })
     await world.daemon.stop()
   })
 

@@ -1,5 +1,6 @@
 import type { ApprovalItem, ToolItem } from '@perdure/core'
 import { type Content, itemIn } from '@perdure/core'
+import { ownDetails } from '../chat/own-details.ts'
 import type { AiSdkVersion, Chunk } from './chunk.ts'
 
 /**
@@ -28,7 +29,7 @@ export function toolStages(
   return [
     start,
     isReady(tool, isResting) ? { type: 'tool-input-available', ...call, ...by, input: args ?? {} } : undefined,
-    approvalId === undefined ? undefined : requestOf(approvalId, toolCallId, approval),
+    approvalId === undefined ? undefined : requestOf(approvalId, toolCallId, { asked: approval, tool }),
     responseOf(approval, version),
     outcomeOf(tool, tool.declared === 'dynamic' ? { dynamic: true } : {}),
   ]
@@ -87,7 +88,7 @@ export function approvalStages(approval: ApprovalItem, version: AiSdkVersion): S
   return [
     { type: 'tool-input-start', ...call },
     { type: 'tool-input-available', ...call, input },
-    requestOf(id, id, approval),
+    requestOf(id, id, { asked: approval }),
     responseOf(approval, version),
     status === 'approved'
       ? { type: 'tool-output-available', toolCallId: id, output: { approved: true, ...said } }
@@ -98,11 +99,17 @@ export function approvalStages(approval: ApprovalItem, version: AiSdkVersion): S
 }
 
 /** The SDK passes the descriptor on to the page, as `part.approval.descriptor`. */
-function requestOf(approvalId: string, toolCallId: string, asked: ApprovalItem | undefined): Chunk {
+function requestOf(
+  approvalId: string,
+  toolCallId: string,
+  { asked, tool }: { readonly asked: ApprovalItem | undefined; readonly tool?: ToolItem },
+): Chunk {
   const { assignee, isEditable } = asked ?? {}
+  const payload = asked === undefined || tool === undefined ? undefined : ownDetails(asked, tool)
   const said = {
     ...(assignee === undefined ? {} : { assignee }),
     ...(isEditable === undefined ? {} : { editable: true }),
+    ...(payload === undefined ? {} : { payload }),
   }
   const approvalDescriptor = Object.keys(said).length === 0 ? {} : { approvalDescriptor: said }
   return { type: 'tool-approval-request', approvalId, toolCallId, ...approvalDescriptor }

@@ -27,13 +27,27 @@ describe('a limited log', () => {
     expect(shown[1]).toMatchObject({ eventId: 'e.2', payload: { rest: '/v1/runs/run_1/events' } })
   })
 
-  it('keeps what the run asks, without long members', () => {
+  it('keeps what the run asks as a whole, and what was answered without long members', () => {
     const asks = { approvalId: 'apr_1', name: 'pay', payload: 'z'.repeat(5_000) }
-    const shown = limited(logOf([delta(10_001), ['approval.requested', asks]]))
-    expect(shown.at(-1)).toMatchObject({
-      type: 'approval.requested',
-      payload: { approvalId: 'apr_1', name: 'pay', payload: expect.stringContaining('left out') },
-    })
+    const answer = { approvalId: 'apr_1', decision: 'approved', answer: 'z'.repeat(5_000) }
+    const shown = limited(logOf([delta(10_001), ['approval.requested', asks], ['approval.resolved', answer]]))
+    expect(shown.slice(1)).toMatchObject([
+      { type: 'approval.requested', payload: asks },
+      { type: 'approval.resolved', payload: { ...answer, answer: expect.stringContaining('left out') } },
+    ])
+  })
+
+  it('leaves out a question for which it has no room, also its twin', () => {
+    const asks = (approvalId: string, length: number) => {
+      const fields = { approvalId, name: 'pay', toolCallId: `c_${approvalId}`, payload: 'z'.repeat(length) }
+      return [['approval.requested', fields] as const, ['tool.approval.requested', fields] as const]
+    }
+    const shown = limited(logOf([delta(10_001), ...asks('long', 12_000), ...asks('short', 100)]))
+    expect(shown.map(({ type, payload }) => [type, (payload as { approvalId?: string }).approvalId])).toEqual([
+      [TRUNCATED, undefined],
+      ['approval.requested', 'short'],
+      ['tool.approval.requested', 'short'],
+    ])
   })
 
   it('stays bounded however much a run asks and shows', () => {

@@ -32,7 +32,7 @@ export interface LogLimit {
   bytes(): number
 }
 
-/** A longer member of an event beyond the limit is left out. */
+/** A longer member of an answer beyond the limit is left out. */
 const SHORT_BYTES = 1_024
 /** What an event costs besides its payload: an item in memory, and frames that name it. */
 const EVENT_BYTES = 1_024
@@ -40,6 +40,7 @@ const EVENT_BYTES = 1_024
 export function createLogLimit({ runId, maxBytes, basePath }: LogLimitOptions): LogLimit {
   let bytes = 0
   let isTruncated = false
+  let unshown: unknown
 
   const truncate = ({ eventId, at }: LogEvent): readonly LogEvent[] => {
     if (isTruncated) return []
@@ -50,6 +51,21 @@ export function createLogLimit({ runId, maxBytes, basePath }: LogLimitOptions): 
   }
 
   const isBeyond = (size: number) => bytes + size > maxBytes
+
+  /** A question that is not shown as a whole is not shown at all, so that nobody approves what they have not seen. */
+  const takeRequest = (event: LogEvent): readonly LogEvent[] => {
+    const { approvalId, toolCallId } = fieldsOf(event)
+    const size = sizeOf(event)
+    const isTwin = event.type === 'tool.approval.requested'
+    // Its twin repeats the question of a tool call, and either both are shown or none is.
+    const needed = toolCallId === undefined || isTwin ? size : 2 * size
+    if ((isTwin && approvalId === unshown) || bytes + needed > 2 * maxBytes) {
+      unshown = approvalId
+      return []
+    }
+    bytes += size
+    return [event]
+  }
 
   return {
     needs: (type) => !isTruncated || isState(type) || isQuestion(type),
@@ -64,6 +80,7 @@ export function createLogLimit({ runId, maxBytes, basePath }: LogLimitOptions): 
       }
       const mark = truncate(event)
       if (!isQuestion(event.type)) return mark
+      if (isRequest(event.type)) return [...mark, ...takeRequest(event)]
       const short = shortened(event)
       // Questions have as much room again.
       if (bytes + sizeOf(short) > 2 * maxBytes) return mark
@@ -84,6 +101,8 @@ const isState = (type: string): boolean =>
 /** The events that ask the client for something, or answer it. */
 const isQuestion = (type: string): boolean =>
   type.startsWith('approval.') || type === 'tool.approval.requested' || type === 'tool.result'
+
+const isRequest = (type: string): boolean => type === 'approval.requested' || type === 'tool.approval.requested'
 
 function sizeOf(event: LogEvent): number {
   const { delta } = fieldsOf(event)

@@ -4,6 +4,7 @@ import { targetOf } from '../chat/limited-streams.ts'
 import { approvalsFor, findRun } from '../chat/rights.ts'
 import type { RunLogDeps } from '../chat/run-log.ts'
 import { structuredResult } from './call-result.ts'
+import type { QuestionDigest } from './elicitation.ts'
 import type { Client } from './era.ts'
 import { invalidParams, type RpcRequest } from './json-rpc.ts'
 import type { Answer, Followed, McpCall } from './mcp-call.ts'
@@ -13,6 +14,7 @@ export interface RunToolsDeps extends Pick<RunLogDeps, 'basePath' | 'maxAnswerBy
   readonly runs: Pick<RunStore, 'find'>
   readonly approvals: ApprovalStore
   readonly abortRun: AbortRun
+  readonly digest: QuestionDigest
 }
 
 type RunTool = (
@@ -27,7 +29,7 @@ const PAGE = 10
 
 /** The tools by which a client follows runs that it has started. */
 export function createRunTools(
-  { runs, approvals, abortRun, basePath, maxAnswerBytes, yieldTurn }: RunToolsDeps,
+  { runs, approvals, abortRun, digest, basePath, maxAnswerBytes, yieldTurn }: RunToolsDeps,
   follow: (call: McpCall, followed: Followed) => Promise<Answer>,
 ): Readonly<Record<string, RunTool>> {
   const find = async (call: McpCall, runId: unknown) =>
@@ -46,7 +48,9 @@ export function createRunTools(
         const { id, payload = '' } = approval
         const fits = payload.length <= room
         if (fits) room -= payload.length
-        listed.push(fits ? outlineOf(approval) : { ...outlineOf({ ...approval, payload: undefined }), ...restOf(id) })
+        listed.push(
+          fits ? outlineOf(approval) : { ...outlineOf({ ...approval, payload: undefined }), ...restOf(id, payload) },
+        )
       }
       cursor = nextCursor ?? undefined
       await yieldTurn()
@@ -54,7 +58,9 @@ export function createRunTools(
     return listed
   }
 
-  const restOf = (id: string): object => ({ payloadLeftOut: `too long: read it at ${basePath}/approvals/${id}` })
+  const restOf = (id: string, payload: string): object => ({
+    payloadLeftOut: `${payload.length} characters with the SHA-256 ${digest.sha256(payload)}: read them at ${basePath}/approvals/${id}`,
+  })
 
   return {
     async perdure_run_wait(call, { runId, waitMs = MAX_WAIT_MS }, { request, client }) {

@@ -1,5 +1,6 @@
 import type { ApprovalItem, MessageItem, ReasoningItem, TextItem, ToolItem } from '@perdure/core'
 import { isFields } from '@perdure/core'
+import { ownDetails } from '../chat/own-details.ts'
 
 /** An item of the output of a response. Its other members depend on its type. */
 export interface OutputItem {
@@ -63,7 +64,11 @@ export const functionCallItem = (tool: ToolItem, status: ItemStatus): OutputItem
 
 export function approvalRequestItem(approval: ApprovalItem, tool: ToolItem | undefined): OutputItem {
   const { id, name, title, payload } = approval
-  const asked = tool === undefined ? JSON.stringify({ title, payload }) : argumentsOf(tool)
+  const details = tool === undefined ? payload : ownDetails(approval, tool)
+  const asked =
+    tool !== undefined && details === undefined
+      ? argumentsOf(tool)
+      : JSON.stringify({ title, payload: details, ...(tool === undefined ? {} : { arguments: tool.args }) })
   return {
     ...{ id: approvalRequestId(id), type: 'mcp_approval_request', server_label: SERVER_LABEL },
     ...{ name: tool?.name ?? name, arguments: asked },

@@ -53,12 +53,13 @@ const called = (
 ]
 const waited = (path: string, runId: string) => called(path, { name: 'perdure_run_wait', arguments: { runId } })
 const MODERN = '2026-07-28'
+const CAPABILITIES = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } }
 const task = ({ runId }: Started): Read => {
   const params = {
     taskId: runId,
     _meta: {
       'io.modelcontextprotocol/protocolVersion': MODERN,
-      'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+      'io.modelcontextprotocol/clientCapabilities': CAPABILITIES,
     },
   }
   const headers = { 'mcp-protocol-version': MODERN, 'mcp-method': 'tasks/get', 'mcp-name': runId }
@@ -69,7 +70,7 @@ const listened = ({ runId }: Started): Read => {
     notifications: { taskIds: [runId] },
     _meta: {
       'io.modelcontextprotocol/protocolVersion': MODERN,
-      'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+      'io.modelcontextprotocol/clientCapabilities': CAPABILITIES,
     },
   }
   const headers = { 'mcp-protocol-version': MODERN, 'mcp-method': 'subscriptions/listen', ...STREAM }

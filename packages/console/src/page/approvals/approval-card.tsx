@@ -9,6 +9,7 @@ import { isLong, JsonView } from '../parts/json-view.tsx'
 import { Subject } from '../parts/subject.tsx'
 import { Ago } from '../parts/time.tsx'
 import { hrefOf } from '../route.ts'
+import { memberText } from './member-text.ts'
 
 export interface ApprovalCardProps {
   readonly approval: Approval
@@ -179,7 +180,7 @@ function Buttons({ reason, onReason, decide, isBusy, isShown }: ButtonsProps) {
 function Arguments({ payload, onWhole }: { readonly payload: unknown; readonly onWhole: () => void }) {
   if (payload === undefined || payload === null) return null
   if (!isFlat(payload)) return <JsonView value={payload} label="What would be done" onWhole={onWhole} />
-  return <Facts rows={Object.entries(payload).map(([name, value]) => [name, String(value)] as const)} />
+  return <Facts rows={Object.entries(payload).map(([name, value]) => [name, memberText(value)] as const)} />
 }
 
 function isFlat(payload: unknown): payload is Readonly<Record<string, unknown>> {

@@ -1,5 +1,6 @@
 import { Empty } from '../parts/basics.tsx'
 import { Scroll } from '../parts/scroll.tsx'
+import { withVisibleOrder } from '../parts/visible-order.ts'
 import { type Difference, differencesOf, isChanged, shownTexts } from './differences.ts'
 
 export interface DiffTableProps {
@@ -37,12 +38,12 @@ export function DiffTable({ before, after, caption, heads }: DiffTableProps) {
 }
 
 function Row({ row }: { readonly row: Difference }) {
-  const [before, after] = shownTexts(row)
+  const [before = '–', after = '–'] = shownTexts(row)
   return (
     <tr class={isChanged(row) ? 'is-changed' : undefined}>
       <th scope="row">{row.path === '' ? 'value' : row.path}</th>
-      <td class="long">{before ?? '–'}</td>
-      <td class="long">{after ?? '–'}</td>
+      <td class="long">{withVisibleOrder(before)}</td>
+      <td class="long">{withVisibleOrder(after)}</td>
       <td>{changeText(row)}</td>
     </tr>
   )

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { withVisibleOrder } from './visible-order.ts'
 
 const LONG = 4_000
 
@@ -10,7 +11,7 @@ export interface JsonViewProps {
 }
 
 const textOf = (value: unknown): string =>
-  typeof value === 'string' ? value : (JSON.stringify(value, undefined, 2) ?? 'undefined')
+  withVisibleOrder(typeof value === 'string' ? value : (JSON.stringify(value, undefined, 2) ?? 'undefined'))
 
 /** Whether `JsonView` shows only the beginning at first. */
 export const isLong = (value: unknown): boolean => textOf(value).length > LONG

@@ -87,7 +87,7 @@ const withServer = <T>({ start, cores }: Kind, use: (target: Target) => Promise<
 interface Attempt {
   readonly streams: number
   readonly cost: LoadCost
-  /** Events that arrived in time, as a share of those that were asked for. */
+  /** Words that arrived in time, as a share of those that were asked for. */
   readonly share: number
   readonly readerCpu: number
 }
@@ -96,9 +96,9 @@ const attempt = (kind: Kind, effort: Effort, streams: number): Promise<Attempt> 
   withServer(kind, async (target) => {
     const durationMs = durationOf(effort)
     const before = target.server.cpuMicros()
-    const { events, p99Ms, readerCpu } = await stream(target, kind.cores, [streams, durationMs])
-    const cost = { p99Ms, cpuMicros: (target.server.cpuMicros() - before) / events }
-    return { streams, cost, share: events / ((streams * PER_SECOND * durationMs) / 1_000), readerCpu }
+    const { words, p99Ms, readerCpu } = await stream(target, kind.cores, [streams, durationMs])
+    const cost = { p99Ms, cpuMicros: (target.server.cpuMicros() - before) / words }
+    return { streams, cost, share: words / ((streams * PER_SECOND * durationMs) / 1_000), readerCpu }
   })
 
 const percent = (share: number) => `${(share * 100).toFixed(1)} %`
@@ -112,7 +112,7 @@ async function search(kind: Kind, effort: Effort): Promise<Attempt> {
       const attempted = await attempt(kind, effort, streams)
       const { cost, share, readerCpu } = attempted
       const isInTime = cost.p99Ms <= MOST_P99_MS && share >= LEAST_SHARE
-      const measured = `p99 ${cost.p99Ms} ms, ${percent(share)} of the events, readers ${percent(readerCpu)} of a CPU`
+      const measured = `p99 ${cost.p99Ms} ms, ${percent(share)} of the words, readers ${percent(readerCpu)} of a CPU`
       console.error(`${kind.title}: ${streams} streams ${isInTime ? 'met' : 'missed'}: ${measured}`)
       if (isInTime) {
         found = attempted
@@ -178,6 +178,6 @@ async function compared(effort: Effort, cores: Cores): Promise<readonly Comparis
 
 export const busyStreams: BenchCase = {
   id: 'F14',
-  title: `as many runs at once as the server can stream, each with ${PER_SECOND} events/s and its own SSE reader`,
+  title: `as many runs at once as the server can stream, each with ${PER_SECOND} words/s and its own SSE reader`,
   run: async (effort) => [...(await compared(effort, coresOf(1))), ...(await compared(effort, coresOf(2)))],
 }

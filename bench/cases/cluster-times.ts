@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ask, type BenchCluster, LEASE_MS, pause, percentile, withCluster } from '../harness/cluster.ts'
 import type { Comparison } from '../harness/rounds.ts'
 import type { ServerProcess } from '../harness/server-process.ts'
-import { microsNow } from '../paced-deltas.ts'
+import { microsNow, TIME_MARK } from '../paced-deltas.ts'
 import type { BenchCase, Effort } from './bench-case.ts'
 
 const startThree = async ({ start }: BenchCluster) =>
@@ -42,6 +42,7 @@ async function followSession(server: ServerProcess, headers: BenchCluster['heade
 }
 
 const EVENTS_PER_SECOND = 50
+const TIMES = new RegExp(`${TIME_MARK}(\\d+) `, 'g')
 
 /** Emits events on one server to a reader of the same server and to a reader of another one. */
 async function measureStreams(effort: Effort, listen: boolean): Promise<readonly Comparison[]> {
@@ -51,8 +52,7 @@ async function measureStreams(effort: Effort, listen: boolean): Promise<readonly
     await ask(near, '/sessions', { headers, method: 'POST', body: { id: 'bench' } })
     const seen = { near: new Map<number, number>(), far: new Map<number, number>() }
     const taker = (times: Map<number, number>) => (line: string) => {
-      const sentAt = Number(/"sentAtMicros":(\d+)/.exec(line)?.[1])
-      if (Number.isFinite(sentAt)) times.set(sentAt, microsNow())
+      for (const [, time] of line.matchAll(TIMES)) times.set(Number(time), microsNow())
     }
     const readers = [
       await followSession(near, headers, taker(seen.near)),

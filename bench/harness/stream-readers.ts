@@ -1,23 +1,23 @@
 // Starts runs over HTTP/1.1, reads their SSE streams from raw sockets, and prints the result as one line of JSON.
 import { connect } from 'node:net'
-import { microsNow } from '../paced-deltas.ts'
+import { microsNow, TIME_MARK } from '../paced-deltas.ts'
 import type { Streamed, StreamPlan } from './streams.ts'
 
 const plan = JSON.parse(process.argv[2] ?? '') as StreamPlan
-const NEEDLE = Buffer.from('"sentAtMicros":')
 const MOST_DIGITS = 16
 const LINE_FEED = 10
-const CLOSING_BRACE = 125
+const MARK = TIME_MARK.charCodeAt(0)
+const SPACE = 32
 /** How long the streams that are still open may take to end. */
 const GRACE_MS = 1_000
 const BUCKETS_PER_MS = 10
 
-/** Number of events by delivery time. The last bucket also counts every longer time. */
+/** Number of words by delivery time. The last bucket also counts every longer time. */
 const buckets = new Uint32Array(10_000 * BUCKETS_PER_MS)
 const statuses: Record<string, number> = {}
 /** All sockets share it, because each chunk is parsed before the next is read. */
 const buffer = Buffer.allocUnsafe(65_536)
-let events = 0
+let words = 0
 
 const request = [
   `POST ${plan.path} HTTP/1.1`,
@@ -32,22 +32,22 @@ const request = [
 
 const NOTHING = Buffer.alloc(0)
 
-/** Records the events in the bytes. Returns the end of the bytes if it may contain the start of an event's time. */
+/** Records the words in the bytes. Returns the end of the bytes if it may contain the start of a word's time. */
 function record(bytes: Buffer): Buffer {
   const now = microsNow()
   let from = 0
-  for (let found = bytes.indexOf(NEEDLE); found !== -1; found = bytes.indexOf(NEEDLE, from)) {
-    const start = found + NEEDLE.length
-    const end = bytes.indexOf(CLOSING_BRACE, start)
+  for (let found = bytes.indexOf(MARK); found !== -1; found = bytes.indexOf(MARK, from)) {
+    const start = found + 1
+    const end = bytes.indexOf(SPACE, start)
     if (end === -1) break
     from = end
     const ms = (now - Number(bytes.toString('latin1', start, end))) / 1_000
     const bucket = Math.min(buckets.length - 1, Math.max(0, Math.round(ms * BUCKETS_PER_MS)))
     buckets[bucket] = (buckets[bucket] ?? 0) + 1
-    events++
+    words++
   }
   if (bytes[bytes.length - 1] === LINE_FEED) return NOTHING
-  return Buffer.from(bytes.subarray(Math.max(from, bytes.length - NEEDLE.length - MOST_DIGITS)))
+  return Buffer.from(bytes.subarray(Math.max(from, bytes.length - 1 - MOST_DIGITS)))
 }
 
 const read = () =>
@@ -78,7 +78,7 @@ const read = () =>
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 function p99(): number {
-  let beyond = events / 100
+  let beyond = words / 100
   for (let bucket = buckets.length - 1; bucket >= 0; bucket--) {
     beyond -= buckets[bucket] ?? 0
     if (beyond < 0) return bucket / BUCKETS_PER_MS
@@ -92,5 +92,5 @@ const delayOf = (index: number) => (index * plan.startOverMs) / plan.streams
 await Promise.all(Array.from({ length: plan.streams }, (_, index) => pause(delayOf(index)).then(read)))
 const { user, system } = process.cpuUsage(cpuBefore)
 const readerCpu = (user + system) / 1_000 / (performance.now() - startedAt)
-const result: Streamed = { events, p99Ms: p99(), statuses, readerCpu }
+const result: Streamed = { words, p99Ms: p99(), statuses, readerCpu }
 console.log(JSON.stringify(result))

@@ -10,15 +10,15 @@ export interface StreamPlan {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly streams: number
-  /** Readers start one after another over this time, so the events of the runs do not fall on the same millisecond. */
+  /** Readers start one after another over this time, so the words of the runs do not fall on the same millisecond. */
   readonly startOverMs: number
-  /** An event counts if it arrives this long after the request of its run. */
+  /** A word counts if it arrives this long after the request of its run. */
   readonly countForMs: number
 }
 
 export interface Streamed {
-  /** Events that arrived in time. */
-  readonly events: number
+  /** Words that arrived in time. An event carries one or several. */
+  readonly words: number
   /** Time from emit to arrival. */
   readonly p99Ms: number
   readonly statuses: Readonly<Record<string, number>>

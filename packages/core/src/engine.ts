@@ -6,6 +6,7 @@ import { createReadApprovals } from './approvals/read-approvals.ts'
 import { createRemindApproval } from './approvals/remind-approval.ts'
 import { createResolveApproval } from './approvals/resolve-approval.ts'
 import { createKeyedMutex } from './concurrency/mutex.ts'
+import { createEventCollector } from './durable/event-collector.ts'
 import { canHoldTimers, createRequireTimers } from './durable/require-timers.ts'
 import { createResolveWait } from './durable/resolve-wait.ts'
 import { noResultFiles } from './durable/result-files.ts'
@@ -95,6 +96,7 @@ export function createEngine(given: EngineParts) {
     ...given,
     ...limits,
     ...{ tracer, nesting, runWaiters, targets, runMeter, requireTimers },
+    collector: createEventCollector(given),
     ...{ onDue: dueTimes.emit, onStartTime: startTimes.emit, onQueued: queued.emit },
     resultFiles: given.resultFiles ?? noResultFiles,
     endWrites: fireEndWrites,

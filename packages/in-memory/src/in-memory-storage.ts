@@ -17,6 +17,7 @@ import { createLaneTable } from './lane-table.ts'
 import { createMcpServerTable } from './mcp-server-table.ts'
 import { createMemoryConflictTable } from './memory-conflict-table.ts'
 import { createRetention } from './retention.ts'
+import { createRunEmit } from './run-emit.ts'
 import { createRunTable } from './run-table.ts'
 import { createSessionDeletion } from './session-deletion.ts'
 import { createSessionTable, type SessionTable } from './session-table.ts'
@@ -36,11 +37,11 @@ export interface InMemoryStorageOptions {
 /** The reference adapter: every storage port over plain maps kept in memory. `close` only waits for commits. */
 export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Storage {
   const lanes = createLaneTable()
+  const events = createEventTable(options.epoch ?? crypto.randomUUID().replaceAll('-', ''))
   const runs = createRunTable(lanes)
   const steps = createStepTable()
   const approvals = createApprovalTable()
   const emissions = createEmissionTable()
-  const events = createEventTable(options.epoch ?? crypto.randomUUID().replaceAll('-', ''))
   const idempotency = createIdempotencyTable(runs.has)
   const chats = createChatTable({ titleOf: (id) => sessions.get(id), runsOf: runs.ofSession })
   const sessions: SessionTable = createSessionTable(
@@ -69,6 +70,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
   return {
     unitOfWork: createUnitOfWork({
       ...runs.appliers,
+      ...createRunEmit({ runs, events }),
       ...lanes.appliers,
       ...steps.appliers,
       ...approvals.appliers,

@@ -1,5 +1,12 @@
 import { EVERY_ROW, type Storage, type Write } from '@perdure/ports'
-import { approvalStoreCases, eventLogCases, runStoreCases, runTimersCases, stepStoreCases } from '@perdure/testkit'
+import {
+  approvalStoreCases,
+  eventLogCases,
+  runStoreCases,
+  runTimersCases,
+  stepStoreCases,
+  unitOfWorkCases,
+} from '@perdure/testkit'
 import { expectCaught, justBefore, rewriting } from './contract-mutants.fixture.ts'
 
 const currentAttempt = async (storage: Storage, runId: string): Promise<number> =>
@@ -44,6 +51,15 @@ expectCaught([
     ),
     cases: runStoreCases,
     caughtBy: 'conflicts at the fence of an attempt that is not the current attempt',
+  },
+  {
+    fault: 'appends what a run emits without checking its execution',
+    breakPorts: rewriting((write) =>
+      write.type === 'run.emit' ? { type: 'event.append', events: write.events } : write,
+    ),
+    cases: unitOfWorkCases,
+    caughtBy:
+      'appends nothing for a run that is not running in this attempt and execution, and the events of all others',
   },
   {
     fault: 'ignores the attempt of a transition',

@@ -31,7 +31,9 @@ import { hasFields, isRoot, matchesFilter } from './run-filter.ts'
 import type { ThreadRuns } from './thread-deletion.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'
 import { createUsageTable } from './usage-table.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { WriteAppliers, WriteOf } from './write-applier.ts'
+
+type Fence = Omit<WriteOf<'run.fence'>, 'type'>
 
 export interface RunTable extends ThreadRuns, RetainedRuns {
   /** Activity of runs that clients started, in one session or in all sessions. */
@@ -52,6 +54,7 @@ export interface RunTable extends ThreadRuns, RetainedRuns {
   >
   ofSession(sessionId: string): readonly RunRecord[]
   has(runId: string): boolean
+  isExecuting(fence: Fence): boolean
   /** Whether the session has an active run. */
   isSessionActive(sessionId: string): boolean
 }
@@ -68,6 +71,11 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
   const unfollowed = new Map<string, true>()
   const fields = new Map<string, readonly RunField[]>()
   const usage = createUsageTable(runs.all)
+
+  const isExecuting = ({ runId, attempt, execution = runs.get(runId)?.execution }: Fence): boolean => {
+    const current = runs.get(runId)
+    return current?.status === 'running' && current.attempt === attempt && current.execution === execution
+  }
 
   const put = (run: RunRecord, undo: UndoLog): void => {
     runs.put(run, undo)
@@ -210,10 +218,8 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
         put({ ...current, usage: sumUsage(current.usage, added) }, undo)
         return 1
       },
-      'run.fence'({ type, runId, attempt, execution = runs.get(runId)?.execution }) {
-        const current = runs.get(runId)
-        const isCurrent = current?.attempt === attempt && current.execution === execution
-        return current?.status === 'running' && isCurrent ? 0 : { type, current }
+      'run.fence'({ type, ...fence }) {
+        return isExecuting(fence) ? 0 : { type, current: runs.get(fence.runId) }
       },
     },
     activityOf(sessionId) {
@@ -223,6 +229,7 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
       return ends.length === 0 ? { isBusy } : { isBusy, endedAt: Math.max(...ends) as EpochMs }
     },
     ofSession: (sessionId) => runs.all().filter((run) => run.sessionId === sessionId),
+    isExecuting,
     has: (runId) => runs.get(runId) !== undefined,
     idsOfThread,
     activeOfThread,

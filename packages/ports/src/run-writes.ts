@@ -1,4 +1,5 @@
 import type { EpochMs } from './clock.ts'
+import type { NewEvent } from './event-log.ts'
 import type { StoredResponse } from './idempotency-store.ts'
 import type { RunLabels } from './run-fields.ts'
 import type { RunChange, RunRecord, RunStatus, RunUsage } from './run-store.ts'
@@ -73,6 +74,17 @@ export type RunWrite =
   | { readonly type: 'run.interrupt'; readonly runId: string }
   /** Adds to the usage of the run, whatever its status. Never conflicts; its count is 0 if there is no such run. */
   | { readonly type: 'run.charge'; readonly runId: string; readonly usage: RunUsage }
+  /**
+   * Appends the events if the run is `running` in this attempt and execution, and none of them otherwise. Never
+   * conflicts, so that one commit can hold the events of many runs; its count is the number of appended events.
+   */
+  | {
+      readonly type: 'run.emit'
+      readonly runId: string
+      readonly attempt: number
+      readonly execution: number
+      readonly events: readonly NewEvent[]
+    }
   /**
    * Conflicts unless the run is `running` in this attempt and, if `execution` is given, in this execution. Prevents code
    * that is left over from an earlier attempt or execution from writing.

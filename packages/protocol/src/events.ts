@@ -47,6 +47,8 @@ export interface EventSpec {
   readonly lifecycle?: true
   /** The delivery sanitizer always filters this event; it filters other events only in the phase `commentary`. */
   readonly sanitized?: true
+  /** The member that holds a piece of a text. Adjacent events that differ only in this member can be stored as one. */
+  readonly piece?: string
   readonly summary: string
 }
 
@@ -84,14 +86,14 @@ export const EVENTS = {
   'run.child.ended': { ...child, summary: 'The child run ended.' },
   'run.log': { subjects: OF_RUN, payload: RunLogEvent, emittedBy: 'server', sanitized: true, summary: 'The code of the run wrote a line with `ctx.log`.' },
   'text.start': { subjects: OF_RUN, payload: TextStartEvent, emittedBy: 'agent', summary: 'A block of text starts. If it started before, its earlier text is withdrawn.' },
-  'text.delta': { subjects: OF_RUN, payload: TextDeltaEvent, emittedBy: 'agent', summary: 'A piece of the answer.' },
+  'text.delta': { subjects: OF_RUN, payload: TextDeltaEvent, emittedBy: 'agent', piece: 'delta', summary: 'A piece of the answer.' },
   'text.end': { subjects: OF_RUN, payload: TextEndEvent, emittedBy: 'agent', summary: 'The block of text is complete.' },
   'text.complete': { subjects: OF_RUN, payload: TextCompleteEvent, emittedBy: 'agent', summary: 'The whole answer.' },
   'reasoning.start': { subjects: OF_RUN, payload: ReasoningStartEvent, emittedBy: 'agent', sanitized: true, summary: 'A block of reasoning starts. If it started before, its earlier text is withdrawn.' },
-  'reasoning.delta': { subjects: OF_RUN, payload: ReasoningDeltaEvent, emittedBy: 'agent', sanitized: true, summary: 'A piece of the reasoning.' },
+  'reasoning.delta': { subjects: OF_RUN, payload: ReasoningDeltaEvent, emittedBy: 'agent', sanitized: true, piece: 'delta', summary: 'A piece of the reasoning.' },
   'reasoning.end': { subjects: OF_RUN, payload: ReasoningEndEvent, emittedBy: 'agent', sanitized: true, summary: 'The block of reasoning is complete.' },
   'tool.call.start': { ...toolCall, summary: 'The model starts a tool call.' },
-  'tool.call.delta': { ...toolCall, summary: 'A piece of the arguments.' },
+  'tool.call.delta': { ...toolCall, piece: 'argsDelta', summary: 'A piece of the arguments.' },
   'tool.call.end': { ...toolCall, summary: 'The arguments are complete.' },
   'tool.result': { subjects: OF_RUN, payload: ToolResultEvent, emittedBy: 'agent', summary: 'The result of a tool that `ctx.tool` did not execute.' },
   'tool.execute.start': { ...toolExecution, summary: 'The tool starts executing.' },
@@ -151,6 +153,12 @@ export function isAgentEventType(type: string): boolean {
   if (!EVENT_TYPE.test(type)) return false
   if (Object.hasOwn(EVENTS, type)) return EVENTS[type as EventType].emittedBy === 'agent'
   return !RESERVED_EVENT_FAMILIES.has(familyOf(type))
+}
+
+/** The member of an event that holds a piece of a text, if the type has one. */
+export function pieceOf(type: string): string | undefined {
+  const spec: EventSpec | undefined = Object.hasOwn(EVENTS, type) ? EVENTS[type as EventType] : undefined
+  return spec?.piece
 }
 
 function familyOf(type: string): string {

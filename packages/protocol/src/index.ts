@@ -25,6 +25,7 @@ export {
   type EventSpec,
   type EventType,
   isAgentEventType,
+  pieceOf,
   RESERVED_EVENT_FAMILIES,
 } from './events.ts'
 export {

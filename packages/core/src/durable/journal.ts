@@ -1,32 +1,36 @@
 import {
   type Clock,
-  type CommitOutcome,
   type Conflict,
   type EventPhase,
   isStorageBusy,
   type NewEvent,
   perdureError,
   type RunRecord,
-  toJsonText,
   type UnitOfWork,
   type Write,
 } from '@perdure/ports'
-import { isAgentEventType } from '@perdure/protocol'
 import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
-import { isLongerThan } from '../json/json-members.ts'
 import { runEvent } from '../runs/run-events.ts'
+import { checkedPayload, checkPhase } from './checked-event.ts'
+import type { EventCollector, EventSource } from './event-collector.ts'
 import { handledRejection } from './handled-rejection.ts'
+import {
+  batchLength,
+  type Entry,
+  isEmitted,
+  join,
+  lengthWithin,
+  merge,
+  type Pending,
+  toPending,
+  toWrites,
+} from './journal-entry.ts'
 
 export interface JournalDeps extends RetryDeps {
   readonly unitOfWork: UnitOfWork
+  readonly collector: EventCollector
   readonly clock: Clock
   readonly maxEventBytes: number
-}
-
-/** Writes and events of a running attempt that are committed together. */
-export interface Entry {
-  readonly writes?: readonly Write[]
-  readonly events?: readonly NewEvent[]
 }
 
 /** Commits the events and durable calls of one attempt, in order. Nothing else writes them. */
@@ -68,99 +72,125 @@ export interface Unwritten {
   settle(isWritten: boolean): void
 }
 
-interface Pending {
-  readonly writes: readonly Write[]
-  readonly events: NewEvent[]
-  /** How much of a commit the entry takes up. */
-  weight: number
-  readonly isAlone: boolean
-  readonly durable: Promise<Conflict | undefined>
-  resolve(conflict?: Conflict): void
-  reject(error: unknown): void
-}
-
 /**
- * Maximum weight of the entries per commit, so that code that records without awaiting does not block the storage. The
- * words of a model are the lightest: a commit stores 512 of them, or 128 entries with writes.
+ * `idle`: no entry waits. `due`: the entries of this tick join one commit. `collected`: the next group of the collector
+ * takes the events. `writing`: a commit with entries of the run is in progress.
  */
-const WEIGHT_PER_COMMIT = 512
-const WEIGHT_OF_WRITES = 4
-/** A payload of this length weighs as much as the row of an event. */
-const WEIGHT_CHARACTERS = 1_024
-/** The texts of entries with writes: about 4 Mi characters per commit. */
-const WRITTEN_CHARACTERS = 8_192
+type State = 'idle' | 'due' | 'collected' | 'writing'
 
 /**
- * Entries recorded while a commit is in flight share the next commit. Every commit is fenced by the attempt and the
- * execution, so a run that has ended, was started again or was resumed accepts no entry.
+ * Entries recorded while a commit is in flight share the next commit; on a busy server, pieces of one text emitted
+ * meanwhile become one event. Every commit is fenced by the attempt and the execution, so a run that has ended, was
+ * started again or was resumed accepts no entry.
  *
  * @param opening written in the first commit
  */
 export function createJournal(deps: JournalDeps, run: RunRecord, opening?: Opening): Journal {
-  const { unitOfWork, clock, maxEventBytes } = deps
+  const { unitOfWork, collector, clock, maxEventBytes } = deps
   const { promise: closing, resolve: endPauses } = Promise.withResolvers<void>()
+  const fence = { runId: run.id, attempt: run.attempt, execution: run.execution }
+  let state: State = 'idle'
   let pending: Pending[] = []
-  let flushing: Promise<void> | undefined
+  let taken: readonly Pending[] = []
+  let idle: PromiseWithResolvers<void> | undefined
   let isClosed = false
   let unopened = opening
 
-  const flush = async () => {
-    while (pending.length > 0 && !isClosed) {
-      const batch = pending.slice(0, batchLength(pending))
-      pending = pending.slice(batch.length)
-      await writeBatch(batch)
-    }
-    flushing = undefined
+  const whenIdle = async () => {
+    if (state === 'idle') return
+    idle ??= Promise.withResolvers()
+    await idle.promise
   }
 
-  const markOpened = ({ committed }: CommitOutcome) => {
-    if (committed) unopened = undefined
+  /** Entries that a busy storage refuses are written later, at the latest in the commit that ends the attempt. */
+  const refuse = (batch: readonly Pending[], error: unknown) => {
+    if (isStorageBusy(error)) pending = [...batch, ...pending]
+    else for (const one of batch) one.reject(error)
+  }
+
+  const source: EventSource = {
+    ...fence,
+    take(room) {
+      taken = pending.splice(0, lengthWithin(pending, room))
+      if (taken.length > 0) state = 'writing'
+      return taken.flatMap(({ events }) => events)
+    },
+    settle(result) {
+      if ('error' in result) refuse(taken, result.error)
+      else for (const one of taken) result.isStored ? one.resolve() : one.reject(notActive())
+      taken = []
+      next()
+    },
+  }
+
+  const becomeIdle = () => {
+    state = 'idle'
+    idle?.resolve()
+    idle = undefined
+  }
+
+  const next = () => {
+    if (pending.length === 0 || isClosed) return becomeIdle()
+    if (unopened === undefined && pending.every(isEmitted)) {
+      state = 'collected'
+      return collector.add(source)
+    }
+    state = 'writing'
+    void writeBatch(pending.splice(0, batchLength(pending))).then(next)
+  }
+
+  const nextSoon = () => {
+    state = 'due'
+    void Promise.resolve().then(next)
   }
 
   const writeBatch = async (batch: readonly Pending[]) => {
     const writes: readonly Write[] = [
-      { type: 'run.fence', runId: run.id, attempt: run.attempt, execution: run.execution },
+      { type: 'run.fence', ...fence },
       ...(unopened === undefined ? [] : toWrites(unopened)),
       ...batch.flatMap(toWrites),
     ]
-    const settle = (outcome: CommitOutcome) => {
-      for (const one of batch) {
-        if (outcome.committed) one.resolve()
-        else if (one.isAlone && outcome.index > 0) one.resolve(outcome.conflict)
-        else one.reject(notActive())
-      }
-    }
     try {
       const outcome = await retryTransient(deps, () => unitOfWork.commit(writes), {
         // A commit on a full disk is not retried: the call rejects with `storage-full`, and the code may continue
         // without the record.
         ...{ mayRetry: isStorageBusy, interrupt: closing, shouldStop: () => isClosed },
       })
-      markOpened(outcome)
-      settle(outcome)
+      if (outcome.committed) unopened = undefined
+      for (const one of batch) {
+        if (outcome.committed) one.resolve()
+        else if (one.isAlone && outcome.index > 0) one.resolve(outcome.conflict)
+        else one.reject(notActive())
+      }
     } catch (error) {
-      // Entries that a busy storage refuses while the attempt ends are written in the commit that ends it.
-      if (isClosed && isStorageBusy(error)) pending = [...batch, ...pending]
-      else for (const one of batch) one.reject(error)
+      refuse(batch, error)
     }
   }
 
   const enqueue = (entry: Entry, isAlone: boolean): Promise<Conflict | undefined> => {
-    flushing ??= Promise.resolve().then(flush)
+    if (state === 'idle') nextSoon()
     const newest = pending.at(-1)
-    const weight = weightOf(entry)
-    if (newest !== undefined && !isAlone && mayJoin(newest, entry, weight)) {
-      for (const event of entry.events ?? []) newest.events.push(event)
-      newest.weight += weight
-      return newest.durable
-    }
-    const one = toPending(entry, weight, isAlone)
+    if (newest !== undefined && !isAlone && join(newest, entry)) return newest.durable
+    const one = toPending(entry, isAlone)
     pending.push(one)
+    if (state === 'collected' && !isEmitted(one)) {
+      // A durable call does not wait for the next group.
+      collector.remove(source)
+      nextSoon()
+    }
     return one.durable
   }
 
   const record = (entry: Entry) =>
     (isClosed ? handledRejection(notActive()) : enqueue(entry, false)) as Promise<undefined>
+
+  /** Merges the event only while earlier ones wait for a busy storage: otherwise each piece is an event of its own. */
+  const emitEvent = (event: NewEvent): Promise<undefined> => {
+    const isWaiting = state === 'collected' || state === 'writing'
+    const newest = isWaiting && collector.isCrowded() ? pending.at(-1) : undefined
+    if (newest !== undefined && merge(newest, event, maxEventBytes)) return newest.durable as Promise<undefined>
+    return record({ events: [event] })
+  }
 
   return {
     record,
@@ -170,21 +200,23 @@ export function createJournal(deps: JournalDeps, run: RunRecord, opening?: Openi
       checkPhase(phase)
       checkedPayload(type, payload, maxEventBytes)
     },
-    isIdle: () => flushing === undefined,
+    isIdle: () => state === 'idle',
     opening: () => unopened?.events ?? [],
     emit(type, payload, phase) {
       if (isClosed) throw notActive(`the event ${type}`)
       checkPhase(phase)
       const text = checkedPayload(type, payload, maxEventBytes)
-      return record({ events: [runEvent(run, { type, payload: text, phase, at: clock.now() })] })
+      return emitEvent(runEvent(run, { type, payload: text, phase, at: clock.now() }))
     },
-    async flush() {
-      await flushing
-    },
+    flush: whenIdle,
     async close() {
       isClosed = true
       endPauses()
-      await flushing
+      if (state === 'collected') {
+        collector.remove(source)
+        becomeIdle()
+      }
+      await whenIdle()
       const rest = pending
       pending = []
       return {
@@ -199,69 +231,6 @@ export function createJournal(deps: JournalDeps, run: RunRecord, opening?: Openi
       }
     },
   }
-}
-
-/** The caller does not have to await the entry, so its rejection must not become unhandled. */
-function toPending({ writes = [], events = [] }: Entry, weight: number, isAlone: boolean): Pending {
-  const { promise, resolve, reject } = Promise.withResolvers<Conflict | undefined>()
-  promise.catch(() => undefined)
-  return { writes, events: [...events], weight, isAlone, durable: promise, resolve, reject }
-}
-
-function weightOf({ writes = [], events = [] }: Entry): number {
-  if (writes.length > 0) return WEIGHT_OF_WRITES + Math.floor(charactersIn([writes, events]) / WRITTEN_CHARACTERS)
-  let weight = 0
-  for (const { payload } of events) weight += 1 + Math.floor(payload.length / WEIGHT_CHARACTERS)
-  return weight
-}
-
-/** The length of the texts in the members of a value. Texts that are nested deeper than those of a call do not count. */
-function charactersIn(value: unknown, depth = 5): number {
-  if (typeof value === 'string') return value.length
-  if (depth === 0 || typeof value !== 'object' || value === null) return 0
-  let length = 0
-  for (const member of Object.values(value)) length += charactersIn(member, depth - 1)
-  return length
-}
-
-/** Consecutive events join one entry: they become durable together and share a promise. */
-const mayJoin = (newest: Pending, { writes = [] }: Entry, weight: number): boolean =>
-  !newest.isAlone && newest.writes.length + writes.length === 0 && newest.weight + weight <= WEIGHT_PER_COMMIT
-
-/** How many of the oldest entries go into the next commit. */
-function batchLength(pending: readonly Pending[]): number {
-  if (pending[0]?.isAlone) return 1
-  let total = 0
-  const end = pending.findIndex(({ isAlone, weight }) => {
-    total += weight
-    return isAlone || total > WEIGHT_PER_COMMIT
-  })
-  return end === -1 ? pending.length : Math.max(1, end)
-}
-
-const toWrites = ({ writes, events }: Opening): readonly Write[] =>
-  events.length === 0 ? writes : [...writes, { type: 'event.append', events }]
-
-function checkPhase(phase: unknown): void {
-  if (phase === undefined || phase === 'commentary') return
-  throw perdureError('validation-failed', { message: 'the phase of an event must be commentary or missing' })
-}
-
-function checkedPayload(type: string, payload: unknown, maxEventBytes: number) {
-  if (typeof type !== 'string' || !isAgentEventType(type)) {
-    throw perdureError('validation-failed', {
-      message: `an agent cannot emit the event type ${typeof type === 'string' ? JSON.stringify(type) : typeof type}`,
-      hint: 'use lower-case words joined by dots, without a reserved prefix such as run. or session.',
-    })
-  }
-  const text = toJsonText(payload ?? {})
-  if (isLongerThan(text, maxEventBytes)) {
-    throw perdureError('validation-failed', {
-      message: `the payload of the event ${type} is longer than ${maxEventBytes} bytes`,
-      hint: 'split the payload, or raise runs.maxEventBytes',
-    })
-  }
-  return text
 }
 
 export const AWAIT_HINT = 'await every durable call and every emit before the code of the run returns'

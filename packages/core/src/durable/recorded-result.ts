@@ -14,7 +14,7 @@ import { NonRetryableError } from '../runs/non-retryable-error.ts'
 import { toRunError } from '../runs/run-error.ts'
 import { causesOf } from '../runs/thrown-value.ts'
 import type { CallScope } from './call-scope.ts'
-import type { Entry } from './journal.ts'
+import type { Entry } from './journal-entry.ts'
 import type { ShownResultFile } from './result-files.ts'
 
 /** A result as the commit of its call records it. */

@@ -11,7 +11,7 @@ import { checkApprovalOptions } from './check-approval-options.ts'
 import { checkCall } from './check-call.ts'
 import { checkMembers, refuseProblems } from './check-options.ts'
 import { checkEventName } from './event-name.ts'
-import type { Entry } from './journal.ts'
+import type { Entry } from './journal-entry.ts'
 import { stepEvent } from './step-events.ts'
 
 type WaitKind = Exclude<StepRecord['kind'], 'step' | 'version'>

@@ -75,11 +75,18 @@ export const withWitness = (storage: Storage, witness: Witness): Storage => ({
   unitOfWork: {
     async commit(writes) {
       const outcome = await storage.unitOfWork.commit(writes)
-      if (outcome.committed) note(witness, writes)
+      if (outcome.committed)
+        note(
+          witness,
+          writes.filter((write, index) => !isRefused(write, outcome.counts[index])),
+        )
       return outcome
     },
   },
 })
+
+/** The events of a run that no longer executes are not stored, and do not undo the commit. */
+const isRefused = ({ type }: Write, count: number | undefined): boolean => type === 'run.emit' && count === 0
 
 function note(witness: Witness, writes: readonly Write[]): void {
   witness.kinds.add(kindOf(writes))
@@ -111,6 +118,7 @@ function noteWrite(witness: Witness, write: Write): void {
       if (write.change.retries !== undefined) noteRetry(witness, write.runId)
       break
     case 'event.append':
+    case 'run.emit':
       for (const event of write.events) noteEvent(witness, event)
   }
 }

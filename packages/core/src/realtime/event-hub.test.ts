@@ -106,4 +106,39 @@ describe('createEventHub with a cache', () => {
     hub.publish([stored({ runId: 'y', position: 4 })])
     expect(hub.stats()).toEqual({ events: 0, subjects: 0, bytes: 0 })
   })
+
+  it('keeps no event that its only reader has read when it was woken', () => {
+    const hub = createEventHub(createHotCache(createManualClock(), LIMITS))
+    const seen: (number | undefined)[] = []
+    let position = 0
+    hub.watch(
+      { runId: 'x' },
+      {
+        wake() {
+          const events = hub.recent({ runId: 'x' }, { after: position, limit: 10 })
+          position = events?.at(-1)?.event.position ?? position
+          seen.push(events?.length)
+        },
+      },
+    )
+
+    hub.publish([stored({ runId: 'x', position: 1 }), stored({ runId: 'x', position: 2 })])
+    hub.publish([stored({ runId: 'x', position: 3 })])
+
+    expect(seen).toEqual([2, 1])
+    expect(hub.stats()).toMatchObject({ events: 0, bytes: 0 })
+  })
+
+  it('keeps the events of a reader that is behind, and of several readers', () => {
+    const hub = createEventHub(createHotCache(createManualClock(), LIMITS))
+    const readAll = (runId: string) => ({ wake: () => void hub.recent({ runId }, { after: 0, limit: 10 }) })
+    watching(hub, { behind: { runId: 'x' } })
+    hub.watch({ runId: 'y' }, readAll('y'))
+    hub.watch({ runId: 'y' }, readAll('y'))
+
+    hub.publish([stored({ runId: 'x', position: 1 }), stored({ runId: 'y', position: 2 })])
+
+    expect(hub.recent({ runId: 'x' }, { after: 0, limit: 10 })).toHaveLength(1)
+    expect(hub.recent({ runId: 'y' }, { after: 0, limit: 10 })).toHaveLength(1)
+  })
 })

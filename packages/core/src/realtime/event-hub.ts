@@ -52,30 +52,39 @@ export interface EventHub {
   stats(): HotCacheStats
 }
 
+interface Watched {
+  readonly name: StreamName
+  readonly watchers: Set<Watcher>
+}
+
 const EMPTY_STATS: HotCacheStats = { events: 0, subjects: 0, bytes: 0 }
 
 /**
  * Without a cache, every reader reads the log. With a cache, a reader still goes to the log for events that
- * were published while its stream was not watched.
+ * were published while its stream was not watched, and for those that the only other reader has read.
  */
 export function createEventHub(cache?: HotCache): EventHub {
-  const watchers = createStreamMap<Set<Watcher>>()
+  const watched = createStreamMap<Watched>()
   let generation = 0
   let published = 0
   const coverage = createLogCoverage()
-  const isWatched = (kind: StreamName['kind'], id: string) => watchers.find(kind, id) !== undefined
+  const isWatched = (kind: StreamName['kind'], id: string) => watched.find(kind, id) !== undefined
 
-  /** The watchers of every stream that carries one of the events. */
-  const watchersOf = (events: readonly TailedEvent[]): ReadonlySet<Set<Watcher>> => {
-    const sets = new Set<Set<Watcher>>()
+  /** Every watched stream that carries one of the events. */
+  const watchedBy = (events: readonly TailedEvent[]): ReadonlySet<Watched> => {
+    const streams = new Set<Watched>()
     for (const event of events) {
       for (const kind of STREAM_KINDS) {
         const id = event[kind]
-        const set = id === undefined ? undefined : watchers.find(kind, id)
-        if (set !== undefined) sets.add(set)
+        const stream = id === undefined ? undefined : watched.find(kind, id)
+        if (stream !== undefined) streams.add(stream)
       }
     }
-    return sets
+    return streams
+  }
+
+  const wakeAll = ({ watchers }: Watched) => {
+    for (const watcher of watchers) watcher.wake(watcher)
   }
 
   const invalidate = () => {
@@ -87,41 +96,45 @@ export function createEventHub(cache?: HotCache): EventHub {
     publish(events) {
       published++
       coverage.add(events)
-      if (watchers.size() === 0) return cache?.skip(events)
+      if (watched.size() === 0) return cache?.skip(events)
       cache?.add(events, isWatched)
-      for (const set of watchersOf(events)) for (const watcher of set) watcher.wake(watcher)
+      for (const stream of watchedBy(events)) {
+        wakeAll(stream)
+        // A reader that is up to date reads when it is woken; nobody else needs these events from memory.
+        if (stream.watchers.size === 1) cache?.release(stream.name)
+      }
     },
     invalidate,
     refresh(position) {
       generation++
       cache?.clear(position)
       coverage.coverThrough(position)
-      for (const set of watchers.values()) for (const watcher of set) watcher.wake(watcher)
+      for (const stream of watched.values()) wakeAll(stream)
     },
     misses: coverage.misses,
     generation: () => generation,
     version: () => generation + published,
     watch(stream, watcher) {
       const name = nameOfStream(stream)
-      const set = watchers.get(name)
-      if (set === undefined) watchers.set(name, new Set([watcher]))
-      else set.add(watcher)
+      const known = watched.get(name)
+      if (known === undefined) watched.set(name, { name, watchers: new Set([watcher]) })
+      else known.watchers.add(watcher)
     },
     unwatch(stream, watcher) {
       const name = nameOfStream(stream)
-      const set = watchers.get(name)
-      if (set === undefined) return false
-      if (!set.delete(watcher) || set.size > 0) return true
-      watchers.delete(name)
+      const watchers = watched.get(name)?.watchers
+      if (watchers === undefined) return false
+      if (!watchers.delete(watcher) || watchers.size > 0) return true
+      watched.delete(name)
       cache?.evict(name)
       return false
     },
     watched: () => ({
-      runIds: watchers.ids('runId'),
-      sessionIds: watchers.ids('sessionId'),
-      topics: watchers.ids('topic'),
+      runIds: watched.ids('runId'),
+      sessionIds: watched.ids('sessionId'),
+      topics: watched.ids('topic'),
     }),
-    hasWatchers: () => watchers.size() > 0,
+    hasWatchers: () => watched.size() > 0,
     recent: (stream, range) => cache?.read(stream, range),
     stats: () => cache?.stats() ?? EMPTY_STATS,
   }

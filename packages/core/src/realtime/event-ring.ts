@@ -28,6 +28,10 @@ export interface EventRing extends LruNode<EventRing> {
   first: number
   bytes: number
   completeAfter: number
+  /** Whether a read has returned the newest entry. */
+  isRead: boolean
+  /** When the ring was last released, on the monotonic clock. */
+  releasedMs: number
 }
 
 export interface RingLimits {
@@ -41,7 +45,8 @@ const COMPACT_AT = 512
 
 /** An empty ring of a stream that has no event after `completeAfter` yet. */
 export function createEventRing(name: StreamName, completeAfter: number): EventRing {
-  return { name, entries: [], first: 0, bytes: 0, completeAfter, older: undefined, newer: undefined }
+  const empty = { entries: [], first: 0, bytes: 0, isRead: false, releasedMs: Number.NEGATIVE_INFINITY }
+  return { name, ...empty, completeAfter, older: undefined, newer: undefined }
 }
 
 /**
@@ -52,6 +57,7 @@ const RENDERED_ENTRIES = 32
 
 export function appendToRing(ring: EventRing, entry: RingEntry): void {
   ring.entries.push(entry)
+  ring.isRead = false
   const outdated = ring.entries[ring.entries.length - 1 - RENDERED_ENTRIES]
   if (outdated !== undefined) outdated.delivered = undefined
   ring.bytes += entry.bytes
@@ -64,10 +70,23 @@ export function trimRing(ring: EventRing, limits: RingLimits, nowMs: number): nu
   return before - ring.bytes
 }
 
+/** Evicts every entry, once a read has returned the newest one. Returns the number of bytes freed. */
+export function releaseRing(ring: EventRing, nowMs: number): number {
+  if (!ring.isRead || ring.entries.length === 0) return 0
+  const freed = ring.bytes
+  ring.completeAfter = ringEnd(ring)
+  ring.entries = []
+  ring.first = 0
+  ring.bytes = 0
+  ring.releasedMs = nowMs
+  return freed
+}
+
 /** The next entries after a position; `undefined` when the ring may no longer hold all of them. */
 export function readRing(ring: EventRing, { after, limit }: EventRange): readonly RecentEvent[] | undefined {
   if (after < ring.completeAfter) return undefined
   const start = firstAfter(ring, after)
+  if (start + limit >= ring.entries.length) ring.isRead = true
   return ring.entries.slice(start, start + limit)
 }
 
@@ -77,10 +96,9 @@ export const ringLength = ({ entries, first }: EventRing): number => entries.len
 export const ringEnd = ({ entries, completeAfter }: EventRing): number =>
   entries.at(-1)?.event.position ?? completeAfter
 
-/** Whether every entry has exceeded the time to live. */
-export function isRingExpired({ entries }: EventRing, { ttlMs }: RingLimits, nowMs: number): boolean {
-  const newest = entries.at(-1)
-  return newest === undefined || nowMs - newest.addedMs >= ttlMs
+/** Whether every entry has exceeded the time to live. A ring that was released expires as if it still held its entries. */
+export function isRingExpired({ entries, releasedMs }: EventRing, { ttlMs }: RingLimits, nowMs: number): boolean {
+  return nowMs - (entries.at(-1)?.addedMs ?? releasedMs) >= ttlMs
 }
 
 function isOverLimit(ring: EventRing, { maxEvents, maxSubjectBytes, ttlMs }: RingLimits, nowMs: number): boolean {

@@ -157,6 +157,36 @@ describe('createHotCache', () => {
     expect(positionsOf(cache.read(RUN, { after: 3, limit: 10 }))).toEqual([4])
   })
 
+  it('holds nothing of a stream that was released after its newest event was read, and answers from there on', () => {
+    const { cache, clock } = setUp({ ttlMs: 1_000 })
+    cache.add([event(1), event(2)])
+    cache.read(RUN, { after: 0, limit: 2 })
+
+    cache.release({ kind: 'runId', id: 'r' })
+
+    expect(cache.stats()).toEqual({ events: 0, subjects: 1, bytes: 0 })
+    expect(cache.read(RUN, { after: 1, limit: 10 })).toBeUndefined()
+    expect(cache.read(RUN, { after: 2, limit: 10 })).toEqual([])
+    cache.add([event(3, { runId: 'other' }), event(4)])
+    expect(positionsOf(cache.read(RUN, { after: 2, limit: 10 }))).toEqual([4])
+
+    cache.release({ kind: 'runId', id: 'r' })
+    clock.advance(1_000)
+    expect(cache.stats()).toMatchObject({ subjects: 0 })
+  })
+
+  it('releases nothing of a stream whose newest event was not read', () => {
+    const { cache } = setUp()
+    cache.add([event(1), event(2)])
+    cache.read(RUN, { after: 0, limit: 1 })
+    cache.release({ kind: 'runId', id: 'r' })
+    expect(positionsOf(cache.read(RUN, all))).toEqual([1, 2])
+
+    cache.add([event(3)])
+    cache.release({ kind: 'runId', id: 'r' })
+    expect(positionsOf(cache.read(RUN, all))).toEqual([1, 2, 3])
+  })
+
   it('answers no read of events that were added before it was cleared', () => {
     const { cache } = setUp()
     cache.add([event(1), event(2)])
@@ -176,6 +206,7 @@ type Step =
   | { readonly do: 'late' }
   | { readonly do: 'pass'; readonly ms: number }
   | { readonly do: 'clear' }
+  | { readonly do: 'release'; readonly stream: number }
   | { readonly do: 'refresh' }
   | { readonly do: 'read'; readonly stream: number; readonly back: number; readonly limit: number }
 
@@ -193,6 +224,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: fc.constant({ do: 'late' } as const), weight: 1 },
   { arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 700 }) }), weight: 2 },
   { arbitrary: fc.constant({ do: 'clear' } as const), weight: 1 },
+  { arbitrary: fc.record({ do: fc.constant('release' as const), stream }), weight: 2 },
   { arbitrary: fc.constant({ do: 'refresh' } as const), weight: 1 },
   {
     arbitrary: fc.record({
@@ -236,6 +268,7 @@ describe('createHotCache with random operations', () => {
             unpublished = [append(1)]
           } else if (one.do === 'pass') clock.advance(one.ms)
           else if (one.do === 'clear') cache.clear()
+          else if (one.do === 'release') cache.release({ kind: 'runId', id: `r${one.stream}` })
           else if (one.do === 'refresh') {
             cache.clear(log.length)
             publishedThrough = log.length

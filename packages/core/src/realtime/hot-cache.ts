@@ -15,6 +15,7 @@ import {
   type RingEntry,
   type RingLimits,
   readRing,
+  releaseRing,
   ringEnd,
   ringLength,
   trimRing,
@@ -49,6 +50,8 @@ export interface HotCache {
   skip(events: readonly TailedEvent[]): void
   /** Evicts the events of a stream that is no longer watched. */
   evict(name: StreamName): void
+  /** Evicts the events of a stream if its only reader has read them all. Later reads from the newest position on are answered. */
+  release(name: StreamName): void
   /** The next events after a position; `undefined` when they must be read from the log. */
   read(stream: EventStream, range: EventRange): readonly RecentEvent[] | undefined
   /**
@@ -152,6 +155,10 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
     evict(name) {
       const ring = rings.get(name)
       if (ring !== undefined) evictRing(ring)
+    },
+    release(name) {
+      const ring = rings.get(name)
+      if (ring !== undefined) bytes -= releaseRing(ring, clock.monotonicMs())
     },
     read(stream, range) {
       const ring = rings.get(nameOfStream(stream))

@@ -35,6 +35,7 @@ const RANKS = {
   'run.insert': 1,
   'run.transition': 1,
   'run.fence': 1,
+  'run.emit': 1,
   'message.append': 2,
   'step.insert': 3,
   'step.change': 3,
@@ -52,6 +53,8 @@ export function fitsOneTrip(writes: readonly Write[]): boolean {
     if (write.type === 'run.transition') return write.from.length === 1 && write.startAt !== null
     return isTripWrite(write) && !(write.type === 'step.change' && write.change.status === 'started')
   }
+  // One that is refused costs the trip, so the events of several runs are looked at first.
+  if (writes.length > 1 && writes.some(({ type }) => type === 'run.emit')) return false
   const completions = writes.filter(({ type }) => type === 'idempotency.complete')
   return completions.length < 2 && writes.every((write) => isSetWrite(write) && isSimple(write))
 }
@@ -65,7 +68,7 @@ export function fitsOneTrip(writes: readonly Write[]): boolean {
 export async function commitAtOnce(turn: Turn, writes: readonly Write[]): Promise<GroupResult> {
   const { session, db, marker, knownPosition } = turn
   const tripWrites = writes.filter(isSetWrite).filter(isTripWrite)
-  const events = tripWrites.flatMap((write) => (write.type === 'event.append' ? write.events : []))
+  const events = tripWrites.flatMap((write) => ('events' in write ? write.events : []))
   const isMarked = tripWrites.some(({ type }) => type === 'idempotency.complete')
   const [begun, written, first, commit] = await session.together(() =>
     Promise.allSettled([
@@ -103,7 +106,7 @@ const inLockOrder = (writes: readonly TripWrite[]): readonly TripWrite[] =>
 
 function countOf(write: TripWrite, completed: number): number {
   if (write.type === 'idempotency.complete') return completed
-  if (write.type === 'event.append') return write.events.length
+  if ('events' in write) return write.events.length
   return write.type === 'run.fence' || write.type === 'step.fence' ? 0 : 1
 }
 
@@ -163,6 +166,7 @@ function send(db: Connection, write: TripWrite, marker: Marker): Promise<number 
       ]
     }
     case 'run.fence':
+    case 'run.emit':
       return [run(AT_ONCE.fence, { id: write.runId, attempt: write.attempt, execution: write.execution ?? null })]
     case 'message.append': {
       const { seq: _, ...row } = toMessageRow(write.message, 0)

@@ -107,10 +107,11 @@ const APPLY: Appliers = {
     changes.runFields.push(...fieldRows(runId, run.created_at, endFields(change)))
     return 1
   },
-  'run.fence'({ state, runs }, { runId, attempt, execution }) {
-    const run = runs.get(runId) ?? state.runs.get(runId)
-    const isCurrent = run?.attempt === attempt && (execution === undefined || run.execution === execution)
-    return isCurrent && run.status === 'running' ? 0 : ALONE
+  'run.fence': (draft, write) => (isPassed(draft, write) ? 0 : ALONE),
+  'run.emit'(draft, write) {
+    if (!isPassed(draft, write)) return 0
+    draft.changes.events.push(...write.events)
+    return write.events.length
   },
   'step.insert'({ state, changes, steps }, { step }) {
     const key = stepKey(step.runId, step.seq)
@@ -178,6 +179,15 @@ const APPLY: Appliers = {
     }
     return slots.length
   },
+}
+
+function isPassed(
+  { state, runs }: Draft,
+  { runId, attempt, execution }: Extract<SetWrite, { readonly type: 'run.fence' | 'run.emit' }>,
+): boolean {
+  const run = runs.get(runId) ?? state.runs.get(runId)
+  const isCurrent = run?.attempt === attempt && (execution === undefined || run.execution === execution)
+  return isCurrent && run.status === 'running'
 }
 
 function sessionOf({ state, sessions }: Draft, id: string) {

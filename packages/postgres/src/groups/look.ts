@@ -112,7 +112,8 @@ function wantedRows(writes: readonly SetWrite[]): WantedRows {
 
 function runsOf(write: SetWrite): readonly string[] {
   if (write.type === 'run.insert') return [write.run.id]
-  return write.type === 'run.transition' || write.type === 'run.fence' ? [write.runId] : []
+  const isOfRun = write.type === 'run.transition' || write.type === 'run.fence' || write.type === 'run.emit'
+  return isOfRun ? [write.runId] : []
 }
 
 function sessionsOf(write: SetWrite): readonly string[] {

@@ -11,6 +11,7 @@ const SET_WRITES = [
   'run.insert',
   'run.transition',
   'run.fence',
+  'run.emit',
   'step.insert',
   'step.change',
   'step.fence',

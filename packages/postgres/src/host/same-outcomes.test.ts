@@ -65,6 +65,13 @@ function anyWrite(random: Random, { era, runs, steps }: Known): Write {
     () => ({ type: 'idempotency.complete', runId, response: { status: 200, body: `${number(random, 99)}` } }),
     () => ({ type: 'run.insert', run: aRun({ id: runId, status: pick(random, STATUSES), sessionId }) }),
     () => ({ type: 'run.fence', runId, attempt }),
+    () => ({
+      type: 'run.emit',
+      runId,
+      attempt,
+      execution: run?.execution ?? 0,
+      events: [anEvent({ runId, sessionId })],
+    }),
     () => ({ type: 'step.insert', step: aStep({ runId, seq, status: pick(random, ['started', 'waiting']) }) }),
     () => ({
       type: 'step.change',

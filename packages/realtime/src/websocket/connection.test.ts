@@ -13,12 +13,13 @@ const publish = (world: ReturnType<typeof createWorld>, count: number) =>
 describe('a closed connection', () => {
   it('releases the events that were kept in memory for its subscriptions', async () => {
     const world = createWorld()
-    const { connection, call } = await connected(world)
-    await call('subscription.subscribe', subscribe)
+    // Several readers of one stream keep its newest events in memory.
+    const clients = await Promise.all([connected(world), connected(world)])
+    for (const { call } of clients) await call('subscription.subscribe', subscribe)
     await publish(world, 3)
     expect(world.hub.stats().events).toBe(3)
 
-    connection.closed()
+    for (const { connection } of clients) connection.closed()
 
     expect(world.hub.stats().events).toBe(0)
   })

@@ -73,8 +73,7 @@ function untilResultOf(named: string): StoredUntil {
     const { toolName, step } = fieldsOf(event)
     return (kind === 'tool' ? toolName : step) === name
   }
-  return (writes) =>
-    writes.some((write) => write.type === 'event.append' && write.events.some(isEnd)) ? writes : undefined
+  return (writes) => (writes.some((write) => 'events' in write && write.events.some(isEnd)) ? writes : undefined)
 }
 
 /** Words that come in one commit could have come in several, so the commit ends with the word. */
@@ -86,7 +85,7 @@ function untilWord(count: number): StoredUntil {
   }
   return (writes) => {
     for (const [index, write] of writes.entries()) {
-      if (write.type !== 'event.append') continue
+      if (!('events' in write)) continue
       const last = write.events.findIndex(reaches)
       if (last !== -1) return [...writes.slice(0, index), { ...write, events: write.events.slice(0, last + 1) }]
     }

@@ -103,10 +103,14 @@ const RELEASE = statement('RELEASE job')
 /** Applies the writes of a commit within the open transaction. After a conflict or an error the host rolls back. */
 export function applyCommit(connection: Connection, writes: readonly Write[]): CommitOutcome {
   const events: StoredEvent[] = []
+  const pending: NewEvent[] = []
   const tx = {
     db: connection.db,
-    append: (added: readonly NewEvent[]) => void events.push(...appendEvents(connection, added)),
-    flush: () => ready(undefined),
+    append: (added: readonly NewEvent[]) => void pending.push(...added),
+    flush() {
+      events.push(...appendEvents(connection, pending.splice(0)))
+      return ready(undefined)
+    },
   }
   const applied = runNow(applyWrites(tx, writes))
   return applied.committed ? { ...applied, events } : applied

@@ -35,7 +35,7 @@ export interface HostParts {
 
 /**
  * Upper limit for changes in one transaction, small enough to answer the callers of one group while the next group
- * commits: about 32 new runs, or 128 events that code emits one by one.
+ * commits: about 32 new runs. What runs emit does not count, because the server commits it in groups of a limited size.
  */
 const MAX_CHANGES = 128
 
@@ -183,7 +183,7 @@ export function createHost(parts: HostParts): Host {
 function groupLength(jobs: readonly WriteJob[]): number {
   let changes = 0
   const end = jobs.findIndex(({ request }) => {
-    for (const { type } of request) if (!type.endsWith('.fence')) changes++
+    for (const { type } of request) if (type !== 'run.emit' && !type.endsWith('.fence')) changes++
     return changes > MAX_CHANGES
   })
   return end === -1 ? jobs.length : Math.max(1, end)

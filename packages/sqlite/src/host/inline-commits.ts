@@ -122,6 +122,7 @@ function textLength(write: Write): number {
     case 'run.transition':
       return textLengthOf(write.change)
     case 'event.append':
+    case 'run.emit':
       return write.events.reduce((sum, { payload }) => sum + EVENT_ROW + payload.length, 0)
     case 'step.insert':
       return write.step.result?.length ?? 0

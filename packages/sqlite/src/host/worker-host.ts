@@ -171,13 +171,17 @@ function toJobResult(message: JobResultMessage, { request }: WriteJob): JobResul
   if ('rescued' in message) throw new Error('the storage worker answered a commit with a rescue')
   if ('conflict' in message) return { result: { committed: false, index: message.index, conflict: message.conflict } }
   if ('events' in message) return { result: { committed: true, events: message.events, counts: message.counts } }
-  return { result: { committed: true, events: withPositions(request, message.positions), counts: message.counts } }
+  return { result: { committed: true, events: withPositions(request, message), counts: message.counts } }
 }
 
-function withPositions(writes: readonly Write[], positions: readonly number[]): readonly StoredEvent[] {
+function withPositions(
+  writes: readonly Write[],
+  { positions, counts }: Extract<JobResultMessage, { readonly positions: unknown }>,
+): readonly StoredEvent[] {
   const stored: StoredEvent[] = []
-  for (const write of writes) {
-    if (write.type !== 'event.append') continue
+  for (const [index, write] of writes.entries()) {
+    const hasAppended = write.type === 'event.append' || (write.type === 'run.emit' && counts[index] !== 0)
+    if (!hasAppended) continue
     for (const event of write.events) stored.push({ ...event, position: positions[stored.length] as number })
   }
   return stored

@@ -16,7 +16,7 @@ import type { Program } from '../program.ts'
 import { compile, type Param, paramsFor } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
-import type { WriteAppliers } from '../transaction.ts'
+import type { WriteAppliers, WriteOf } from '../transaction.ts'
 import { enterRun } from './enter-run.ts'
 import { freeHeldSlots } from './lane-store.ts'
 import { isOneOf } from './run-filter.ts'
@@ -24,7 +24,14 @@ import { RUN_COLUMNS, type RunRow, toRunRow } from './run-row.ts'
 import { activeRunOfThread, findAnyRun } from './run-store.ts'
 
 export const runWrites: WriteAppliers<
-  'run.insert' | 'run.transition' | 'run.withdraw' | 'run.interrupt' | 'run.charge' | 'run.fence' | 'run.followed-up'
+  | 'run.insert'
+  | 'run.transition'
+  | 'run.withdraw'
+  | 'run.interrupt'
+  | 'run.charge'
+  | 'run.emit'
+  | 'run.fence'
+  | 'run.followed-up'
 > = {
   *'run.insert'({ db }, { type, run, labels }) {
     yield* enterRun(db, run.id)
@@ -66,10 +73,14 @@ export const runWrites: WriteAppliers<
     const sum = sumUsage({ ...NO_USAGE, ...(JSON.parse(row.usage) as RunUsage) }, usage)
     return yield* db.run(updateUsage, { id: runId, usage: JSON.stringify(sum) })
   },
-  *'run.fence'({ db }, { type, runId, attempt, execution }) {
-    const state = yield* db.get(LOCK_RUN, { runId })
-    const isCurrent = state?.attempt === attempt && isExecution(state, execution)
-    return isCurrent && state.status === 'running' ? 0 : { type, current: yield* findAnyRun(db, runId) }
+  *'run.emit'({ db, append }, { events, ...fence }) {
+    if (!passes(fence, yield* db.get(LOCK_RUN, fence))) return 0
+    append(events)
+    return events.length
+  },
+  *'run.fence'({ db }, { type, ...fence }) {
+    const isPassed = passes(fence, yield* db.get(LOCK_RUN, fence))
+    return isPassed ? 0 : { type, current: yield* findAnyRun(db, fence.runId) }
   },
 }
 
@@ -84,6 +95,11 @@ type InsertConflict = Extract<Conflict, { readonly type: 'run.insert' }>
 
 const isExecution = (state: Pick<RunRow, 'execution'>, execution: number | undefined): boolean =>
   execution === undefined || state.execution === execution
+
+type Fence = Omit<WriteOf<'run.fence'>, 'type'>
+
+const passes = ({ attempt, execution }: Fence, state: Pick<RunRow, 'status' | 'attempt' | 'execution'> | undefined) =>
+  state?.status === 'running' && state.attempt === attempt && isExecution(state, execution)
 
 function* insertFields(db: Db, id: string, fields: readonly RunField[]): Program<void> {
   for (const [field, value] of fields) yield* db.run(insertField, { id, field, value: db.dialect.indexed(value) })

@@ -1,4 +1,4 @@
-import { type Conflict, EVERY_ROW, NO_USAGE, type Storage, type Write, type WriteType } from '@perdure/ports'
+import { type Conflict, EVERY_ROW, type Storage, type Write, type WriteType } from '@perdure/ports'
 import { expect } from 'vitest'
 import {
   aMessage,
@@ -19,7 +19,7 @@ import { LANE_CHANGES, LANE_CONFLICTS, laneSnapshot, seedLanes } from './lane-at
 import { MEMORY_CHANGES, MEMORY_CONFLICTS, memorySnapshot, seedMemory } from './memory-atomicity.ts'
 import { at } from './optional-fields.ts'
 import { RETENTION_CHANGES, seedUsage, usageSnapshot } from './retention-atomicity.ts'
-import { APPROVAL, BUSY, DENIAL, ENDED, FLOW, RUN, STEP } from './run-atomicity.ts'
+import { APPROVAL, BUSY, DENIAL, ENDED, FLOW, RUN, RUN_CHANGES, STEP } from './run-atomicity.ts'
 import { ASKED_RUN, SESSION, SESSION_CHANGES, SESSION_CONFLICTS } from './session-atomicity.ts'
 import { seedTokens, TOKEN_CHANGES, TOKEN_CONFLICTS, tokenSnapshot } from './token-atomicity.ts'
 import { seedTriggers, TRIGGER_CHANGES, TRIGGER_CONFLICTS, triggerSnapshot } from './trigger-atomicity.ts'
@@ -111,10 +111,7 @@ const CHANGES: {
     ...{ type: 'run.transition', runId: RUN.id, from: ['running'], attempt: 1 },
     change: { finishReason: 'completed', completedAt: at(1) },
   },
-  'run.followed-up': { type: 'run.followed-up', runId: ENDED.id },
-  'run.withdraw': { type: 'run.withdraw', sessionId: 'ses-gone', from: 'run-gone', by: 'run-2' },
-  'run.interrupt': { type: 'run.interrupt', runId: RUN.id },
-  'run.charge': { type: 'run.charge', runId: RUN.id, usage: { ...NO_USAGE, toolCalls: 1 } },
+  ...RUN_CHANGES,
   'step.insert': {
     type: 'step.insert',
     step: aStep({ runId: RUN.id, seq: 2, status: 'waiting', kind: 'event', dueAt: at(0), eventName: 'e' }),

@@ -6,6 +6,7 @@ import { concurrencyCases } from './concurrency.contract.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
 import { isolationCases } from './isolation.contract.ts'
 import { at } from './optional-fields.ts'
+import { runEmitCases } from './run-emit.contract.ts'
 
 const outcomeCases: readonly ContractCase[] = [
   {
@@ -123,6 +124,7 @@ export const unitOfWorkCases: readonly ContractCase[] = [
   ...atomicityCases,
   ...concurrencyCases,
   ...isolationCases,
+  ...runEmitCases,
 ]
 
 /** Requirements for every `UnitOfWork`, whatever it writes. */

@@ -47,10 +47,12 @@ import { type CronSchedule, NO_AUDIT_KEY, noMeter, perdureError, type Storage, t
 import { bodyOf, createManualClock, createSequenceIds, type ManualClock } from '@perdure/testkit'
 import { createHttpApp } from './app.ts'
 import { TEST_CONSOLE, TEST_DOCS_PAGE } from './console/console-data.fixture.ts'
+import { eventStream, fixedStream } from './fixed-stream.fixture.ts'
 import { resolveSecret, testHooks } from './hooks.fixture.ts'
 import type { AnswerNote, HttpAppDeps, HttpConfig } from './http-app-deps.ts'
 import { PROTOCOL_LIMITS, TEST_CONFIG } from './http-config.fixture.ts'
 import { receivedElsewhere } from './received-elsewhere.fixture.ts'
+import { toResponse } from './response/text-answer.ts'
 import { mcpClient, noWebhookSender } from './test-clients.fixture.ts'
 
 export { bodyOf } from '@perdure/testkit'
@@ -127,8 +129,7 @@ export function createTestApp(options: AppOptions = {}) {
   }
   const openStream = async (request: unknown) => {
     streams.push(request)
-    const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-cache, no-transform' }
-    return new Response('id: e1.0\ndata:\n\n', { headers })
+    return eventStream('id: e1.0\ndata:\n\n')
   }
   const ticketStore = createInMemoryTicketStore()
   const realtime = createRealtime({
@@ -206,7 +207,7 @@ export function createTestApp(options: AppOptions = {}) {
     reserveStream: () => ({ release: () => undefined }),
     openProjectedStream: openStream,
     openJoinedStream: openStream,
-    readProjectedStream: async (request) => (await openStream(request)).text(),
+    readProjectedStream: async (request) => toResponse(await openStream(request)).text(),
   })
   const app = createHttpApp({
     config: { ...TEST_CONFIG, ...config },
@@ -216,7 +217,7 @@ export function createTestApp(options: AppOptions = {}) {
     callProtocol,
     ...createSubjects({ ...shared, ...services, render, abortRun: engine.abortRun, maxFileBytes: 1_000 }),
     ...{ ...engine, ...services, ...gate, ...triggers, ...webhooks, ...hooks, ...memory, ...consolidator },
-    openReplayStream: (recording, { speed }) => new Response(JSON.stringify({ recording, speed })),
+    openReplayStream: (recording, { speed }) => fixedStream(JSON.stringify({ recording, speed })),
     readHealth: createReadHealth({
       ...{ storage, phase, clock, version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
       readTriggerHealth: triggers.daemon.health,

@@ -12,7 +12,7 @@ import { finish, toOutgoing } from './response/answer.ts'
 import { noteOf } from './response/answer-note.ts'
 import { endWithCredential } from './response/credential-stream.ts'
 import { toErrorAnswer, toRefusal } from './response/error-envelope.ts'
-import { bytesOf, isResponse, type Outgoing, toResponse } from './response/text-answer.ts'
+import { bytesOf, discard, isResponse, type Outgoing, toResponse } from './response/text-answer.ts'
 import { createRouter } from './router.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
@@ -68,7 +68,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
       await onAnswer?.(noteOf(exchange, { status: outgoing.status, error }, deps))
       return outgoing
     })
-    if (sent.outgoing !== outgoing && isResponse(outgoing)) await outgoing.body?.cancel()
+    if (sent.outgoing !== outgoing) await discard(outgoing)
     const { status } = sent.outgoing
     reporter.answered(exchange, { status, bytes: bytesOf(sent.outgoing) }, sent.error ?? error)
     return finish(exchange, sent.outgoing)

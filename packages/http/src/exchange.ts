@@ -90,12 +90,6 @@ function locate(head: RequestHead, { isMounted = false }: HttpEnv, router: Route
   return { head: { ...head, path }, mountPath }
 }
 
-/** Returns a function that destroys the client's connection; `undefined` without a listener. */
-export function hangUpOf({ env }: Pick<Exchange, 'env'>): (() => void) | undefined {
-  const { outgoing } = env
-  return outgoing === undefined ? undefined : () => void outgoing.destroy()
-}
-
 export const isAnonymous = ({ principal }: Exchange) => principal === ANONYMOUS
 
 /** Extracts the part of the exchange that a handler receives. */
@@ -121,7 +115,6 @@ export function toCall(exchange: Exchange, readRaw: Call<Operation>['readRaw']):
     prefer: parsePrefer(head.header('prefer')),
     acceptsEventStream: acceptsEventStream(head.header('accept')),
     charge: exchange.charge,
-    hangUp: hangUpOf(exchange),
     origin: head.header('origin'),
     lastEventId: head.header('last-event-id') || undefined,
     header: head.header,

@@ -21,8 +21,6 @@ export interface Call<Op extends Operation> extends OperationInput<Op> {
   readonly origin: string | undefined
   /** Counts a poll by the bytes that it has cost; `undefined` for any other request. */
   readonly charge: ((bytes: number) => void) | undefined
-  /** Destroys the client's connection; `undefined` without a listener. */
-  readonly hangUp: (() => void) | undefined
   /** The Accept-Encoding header, or an empty text. */
   readonly acceptEncoding: string
   readonly ifNoneMatch: string

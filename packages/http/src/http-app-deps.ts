@@ -77,6 +77,7 @@ import type {
   IdGenerator,
   Logger,
   Meter,
+  StreamAnswer,
   Tracer,
   Visibility,
   YieldTurn,
@@ -85,6 +86,7 @@ import type { Operation, ProtocolName, SecretsHealth } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import type { ConsoleData, DocsPage } from './console/console-data.ts'
 import type { Answer, Call } from './handlers.ts'
+import type { TextAnswer } from './response/text-answer.ts'
 
 /** The part of the server's configuration that HTTP reads. */
 export interface HttpConfig {
@@ -124,21 +126,23 @@ interface OpenStreamRequest {
   /** The caller's token; the stream ends when the token is revoked, expires or loses its scopes. */
   readonly tokenId: string | undefined
   readonly lastEventId: string | undefined
-  /** Disconnects a client that stops reading. */
-  readonly hangUp: (() => void) | undefined
 }
 
 /** Opens the Server-Sent Events of a run. @throws PerdureError `run-not-found`, `overloaded` */
-export type OpenRunStream = (request: OpenStreamRequest & { readonly runId: string }) => Promise<Response>
+export type OpenRunStream = (
+  request: OpenStreamRequest & { readonly runId: string },
+) => Promise<StreamAnswer | TextAnswer>
 
 /** Opens the Server-Sent Events of a session. @throws PerdureError `session-not-found`, `overloaded` */
-export type OpenSessionStream = (request: OpenStreamRequest & { readonly sessionId: string }) => Promise<Response>
+export type OpenSessionStream = (
+  request: OpenStreamRequest & { readonly sessionId: string },
+) => Promise<StreamAnswer | TextAnswer>
 
 /** Opens the Server-Sent Events of a replay. @throws PerdureError `overloaded` */
 export type OpenReplayStream = (
   recording: Recording,
-  request: Pick<OpenStreamRequest, 'tokenId' | 'hangUp'> & { readonly speed: number | undefined },
-) => Response
+  request: Pick<OpenStreamRequest, 'tokenId'> & { readonly speed: number | undefined },
+) => StreamAnswer
 
 /**
  * Answers a request to an operation of a protocol of other software.

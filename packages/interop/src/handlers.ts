@@ -1,5 +1,5 @@
 import type { KeyedRequest, Principal, Reply } from '@perdure/core'
-import type { Visibility } from '@perdure/ports'
+import type { StreamAnswer, Visibility } from '@perdure/ports'
 import type { Operation, OperationInput, PROTOCOLS, ProtocolName } from '@perdure/protocol'
 import type { RpcAnswer } from './mcp/json-rpc.ts'
 
@@ -16,7 +16,6 @@ export interface ProtocolCall {
   readonly visibility: Visibility
   readonly key?: KeyedRequest | undefined
   readonly traceparent?: string | undefined
-  readonly hangUp?: (() => void) | undefined
   readonly lastEventId?: string | undefined
   /** The place that is reserved for the stream of the answer. */
   readonly place?: StreamPlace | undefined
@@ -34,7 +33,7 @@ export interface ProtocolRequest extends ProtocolCall {
   readonly header: (name: string) => string | undefined
 }
 
-export type Answer = Reply | Response | RpcAnswer
+export type Answer = Reply | StreamAnswer | Response | RpcAnswer
 
 type Operations<Name extends ProtocolName> = (typeof PROTOCOLS)[Name]['operations']
 type Request<Op> = Omit<ProtocolRequest, keyof OperationInput<Operation>> & OperationInput<Op & Operation>
@@ -50,8 +49,7 @@ export const toCall = ({
   visibility,
   key,
   traceparent,
-  hangUp,
   lastEventId,
   place,
   charge,
-}: ProtocolCall): ProtocolCall => ({ principal, visibility, key, traceparent, hangUp, lastEventId, place, charge })
+}: ProtocolCall): ProtocolCall => ({ principal, visibility, key, traceparent, lastEventId, place, charge })

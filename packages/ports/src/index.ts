@@ -242,6 +242,8 @@ export {
   startOfDay,
   usageOfDeleted,
 } from './subject-usage.ts'
+export { endOfPart } from './text-part.ts'
+export type { StreamAnswer, TextSink, TextStream } from './text-stream.ts'
 export type { TicketLimits, TicketRecord, TicketStore } from './ticket-store.ts'
 export { createPauses, type Timers, type YieldTurn } from './timers.ts'
 export type { TokenRecord, TokenStore } from './token-store.ts'

@@ -12,6 +12,7 @@ import {
   perdureError,
   type RunStore,
   type SessionStore,
+  type StreamAnswer,
   type Timers,
   type Visibility,
   type YieldTurn,
@@ -22,11 +23,13 @@ import { type ClosingFrames, closeAfter } from './close-after.ts'
 import { collectBlocks } from './collect-blocks.ts'
 import { createFollower } from './follow.ts'
 import { joinBlocks } from './join-blocks.ts'
+import { NO_CONTENT, type NoContent } from './no-content.ts'
 import { openSource } from './open-source.ts'
 import { createOpenStreams, type StreamPlace } from './open-streams.ts'
 import { createProjectedBlocks, formatFrameId, type ProjectedStart, parseFrameId } from './projected-blocks.ts'
 import { renderReplayBlocks } from './replay-stream.ts'
 import type { ProjectedFrame, RunProjector } from './run-projector.ts'
+import { createSharedChunks } from './shared-chunks.ts'
 import { createSharedProjections } from './shared-projections.ts'
 import { formatBlock } from './sse/block.ts'
 import { createBlockStream } from './sse/block-stream.ts'
@@ -61,11 +64,9 @@ export interface OpenStreamRequest {
   readonly lastEventId?: string | undefined
   /** The place that was reserved for the stream. */
   readonly place?: StreamPlace | undefined
-  /** Disconnects a client that stops reading. If omitted, its stream fails instead. */
-  readonly hangUp?: (() => void) | undefined
 }
 
-export interface OpenReplayStreamRequest extends Pick<OpenStreamRequest, 'tokenId' | 'hangUp'> {
+export interface OpenReplayStreamRequest extends Pick<OpenStreamRequest, 'tokenId'> {
   readonly speed: number | undefined
 }
 
@@ -93,9 +94,9 @@ export interface FrameSharing {
   renew(): RunProjector
 }
 
-export type ReadProjectedStreamRequest = Omit<OpenProjectedStreamRequest, 'hangUp' | 'headers'>
+export type ReadProjectedStreamRequest = Omit<OpenProjectedStreamRequest, 'headers'>
 
-/** Opens Server-Sent Events streams. */
+/** Opens Server-Sent Events streams. Each stream must be piped or cancelled. */
 export interface EventStreams {
   /**
    * Streams the events of a run up to the last event. Without a cursor it starts at the first event. Answers 204 if the
@@ -103,19 +104,19 @@ export interface EventStreams {
    *
    * @throws PerdureError `run-not-found`; `overloaded` if too many streams are open, in all or for the token
    */
-  openRunStream(request: OpenStreamRequest & { readonly runId: string }): Promise<Response>
+  openRunStream(request: OpenStreamRequest & { readonly runId: string }): Promise<StreamAnswer | NoContent>
   /**
    * Streams the events of a session; without a cursor, new events only.
    *
    * @throws PerdureError `session-not-found`, `overloaded`
    */
-  openSessionStream(request: OpenStreamRequest & { readonly sessionId: string }): Promise<Response>
+  openSessionStream(request: OpenStreamRequest & { readonly sessionId: string }): Promise<StreamAnswer | NoContent>
   /**
    * Streams the events of a run as frames of another protocol. Ends with the run, and when the run waits for its client.
    *
    * @throws PerdureError `run-not-found`, `overloaded`
    */
-  openProjectedStream(request: OpenProjectedStreamRequest): Promise<Response>
+  openProjectedStream(request: OpenProjectedStreamRequest): Promise<StreamAnswer>
   /**
    * The blocks of such a stream as one text, once the stream has ended. It counts as an open stream meanwhile, and ends
    * early if the token becomes invalid or all streams are closed.
@@ -124,11 +125,11 @@ export interface EventStreams {
    */
   readProjectedStream(request: ReadProjectedStreamRequest): Promise<string>
   /** Streams several runs in one response, which counts as one stream. @throws PerdureError `run-not-found`, `overloaded` */
-  openJoinedStream(request: OpenJoinedStreamRequest): Promise<Response>
+  openJoinedStream(request: OpenJoinedStreamRequest): Promise<StreamAnswer>
   /** Counts a stream before what leads to it happens. @throws PerdureError `overloaded` */
   reserveStream(tokenId: string | undefined): StreamPlace
   /** Streams the recorded events, paced by `speed` if given. @throws PerdureError `overloaded` */
-  openReplayStream(recording: Recording, request: OpenReplayStreamRequest): Response
+  openReplayStream(recording: Recording, request: OpenReplayStreamRequest): StreamAnswer
   /** Ends every stream after the blocks already buffered, and refuses new streams. */
   closeAll(): Promise<void>
   /** Number of open streams. */
@@ -143,7 +144,7 @@ const HEADERS = {
 
 type ProjectedRequest = Omit<ReadProjectedStreamRequest, 'tokenId' | 'place'>
 
-export interface OpenJoinedStreamRequest extends Pick<OpenStreamRequest, 'tokenId' | 'hangUp'> {
+export interface OpenJoinedStreamRequest extends Pick<OpenStreamRequest, 'tokenId'> {
   readonly streams: readonly ProjectedRequest[]
   /** The frames before those of the runs. */
   readonly opening: readonly ProjectedFrame[]
@@ -153,7 +154,7 @@ export interface OpenJoinedStreamRequest extends Pick<OpenStreamRequest, 'tokenI
 
 type OpenBlocks = (wake: () => void) => BlockSource
 
-interface Reader extends Pick<OpenStreamRequest, 'tokenId' | 'hangUp' | 'place'> {
+interface Reader extends Pick<OpenStreamRequest, 'tokenId' | 'place'> {
   readonly heartbeatMs?: number
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
@@ -162,18 +163,18 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
   const { runs, sessions, events, watchCredential } = deps
   const open = createOpenStreams(deps)
   const shared = createSharedProjections()
+  const chunks = createSharedChunks()
 
   /**
    * Streams the blocks until they end, the client disconnects, its token becomes invalid, or all streams are closed.
    */
   const stream200 = (
-    { tokenId, place, hangUp, heartbeatMs = deps.heartbeatMs, headers }: Reader,
+    { tokenId, place, heartbeatMs = deps.heartbeatMs, headers }: Reader,
     openBlocks: OpenBlocks,
-  ): Response => {
-    const end = () => endBody()
-    const onEnd = claim(end, { tokenId, place })
-    const { body, end: endBody } = createBlockStream({ ...deps, heartbeatMs }, { open: openBlocks, hangUp, onEnd })
-    return new Response(body, { headers: { ...HEADERS, ...headers } })
+  ): StreamAnswer => {
+    const onEnd = claim(() => stream.end(), { tokenId, place })
+    const stream = createBlockStream({ ...deps, heartbeatMs }, { open: openBlocks, onEnd })
+    return { status: 200, headers: { ...HEADERS, ...headers }, stream }
   }
 
   /** Counts a stream until the returned function is called. @throws PerdureError `overloaded` */
@@ -192,11 +193,12 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     const { isComplete, stream } = followed
     const hasAll = isComplete && lastEventId !== undefined && start.gap === undefined
     if (hasAll && (await events.read(stream, { after: start.after, limit: 1 })).length === 0) {
-      return new Response(null, { status: 204 })
+      return NO_CONTENT
     }
     return stream200(request, (wake) => {
       const follower = createFollower(deps.feed, source, { after: start.after, isComplete, wake })
-      return createStreamBlocks({ source, runId, start, lastEventId }, follower)
+      const seat = chunks.enter(`${source.epoch} ${source.subject} ${runId ?? ''}`)
+      return createStreamBlocks({ source, runId, start, lastEventId, seat }, follower)
     })
   }
 
@@ -239,9 +241,9 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
       const { followed } = await findRun(runId, visibility)
       return follow(followed, { visibility, ...request }, runId)
     },
-    async openProjectedStream({ tokenId, place, hangUp, headers, ...request }) {
+    async openProjectedStream({ tokenId, place, headers, ...request }) {
       const openBlocks = await openProjected(request)
-      return stream200({ tokenId, place, hangUp, headers, heartbeatMs: deps.projectedHeartbeatMs }, openBlocks)
+      return stream200({ tokenId, place, headers, heartbeatMs: deps.projectedHeartbeatMs }, openBlocks)
     },
     async readProjectedStream({ tokenId, place, ...request }) {
       const openBlocks = await openProjected(request)
@@ -249,10 +251,10 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
       const collector = collectBlocks({ open: openBlocks, onEnd: claim(end, { tokenId, place }) })
       return collector.text
     },
-    async openJoinedStream({ streams, opening, closing, tokenId, hangUp }) {
+    async openJoinedStream({ streams, opening, closing, tokenId }) {
       const sources = await Promise.all(streams.map(openProjected))
       const framing = { opening: blocksOf(opening), closing: blocksOf(closing) }
-      return stream200({ tokenId, hangUp, heartbeatMs: deps.projectedHeartbeatMs }, (wake) =>
+      return stream200({ tokenId, heartbeatMs: deps.projectedHeartbeatMs }, (wake) =>
         joinBlocks(
           sources.map((openBlocks) => openBlocks(wake)),
           framing,

@@ -3,7 +3,7 @@ import type { WatchCredential } from '@perdure/core'
 import { EVERY_ROW, toJsonText } from '@perdure/ports'
 import { anEvent } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import type { EventStreams, ReadProjectedStreamRequest } from './event-streams.ts'
+import type { ReadProjectedStreamRequest } from './event-streams.ts'
 import type { ProjectedStart } from './projected-blocks.ts'
 import { createRunLog, RUN_ID, settled } from './run-log.fixture.ts'
 import type { RunProjector } from './run-projector.ts'
@@ -112,7 +112,7 @@ describe('a projected stream', () => {
 
 describe('a projected stream that is read to its end', () => {
   const REQUEST = { runId: RUN_ID, visibility: EVERY_ROW, start: 'first' } as const
-  const bodyOf = (streams: EventStreams) =>
+  const bodyOf = (streams: Awaited<ReturnType<typeof createRunLog>>['streams']) =>
     streams.openProjectedStream({ ...REQUEST, projector: createPairs() }).then((response) => response.text())
 
   it('has the same blocks as the stream of an ended run, and of one that goes on', async () => {

@@ -2,9 +2,11 @@ import { type DeliveredEvent, type EventSource, formatEventId, parseEventId } fr
 import { fromJsonText, type RunRecord, type YieldTurn } from '@perdure/ports'
 import { type BlockSource, ENDED, type NextBlocks, WAITING } from './block-source.ts'
 import type { Follower } from './follow.ts'
+import { chunkOf } from './recent-chunks.ts'
 import { isLastEvent, type ProjectedEvent, type ProjectedFrame, type RunProjector } from './run-projector.ts'
-import type { RenderedEvent, Seat } from './shared-projections.ts'
+import type { ProjectedChunk, RenderedEvent, Seat } from './shared-projections.ts'
 import { formatBlock } from './sse/block.ts'
+import { toTexts } from './to-texts.ts'
 
 /**
  * Where a response without a cursor begins. `first`: with the first event of the run. `now`: with what the run has shown
@@ -75,6 +77,8 @@ export function createProjectedBlocks(stream: ProjectedStream, follow: () => Fol
   let isShared = false
   let last: FrameCursor = { position: 0, place: 0 }
   let page: readonly DeliveredEvent[] = []
+  /** How much of the page was taken. */
+  let taken = 0
   /** Blocks that are ready. */
   const queue: string[] = []
   let hasEnded = false
@@ -120,6 +124,8 @@ export function createProjectedBlocks(stream: ProjectedStream, follow: () => Fol
     isShared = false
     isSkipping = true
     cursor = last
+    page = []
+    taken = 0
     follower.close()
     follower = follow()
   }
@@ -135,41 +141,56 @@ export function createProjectedBlocks(stream: ProjectedStream, follow: () => Fol
     return [...opening, ...toBlocks(frames)]
   }
 
-  /** Joins short blocks. A long one waits for its turn, so that it is not copied together with the others. */
-  const enqueue = (blocks: readonly string[]): string => {
-    let joined = ''
-    for (const block of blocks) {
-      if (joined !== '' && joined.length + block.length > CHUNK_LENGTH) {
-        queue.push(joined)
-        joined = ''
-      }
-      joined += block
-    }
-    queue.push(joined)
+  const enqueue = (texts: readonly string[]): string => {
+    queue.push(...texts)
     return queue.shift() ?? ''
   }
 
   const renderPage = (): string => {
+    const known = isShared ? sharing?.seat.nextChunk(page, taken) : undefined
+    return known === undefined ? renderNext() : takeChunk(known)
+  }
+
+  const renderNext = (): string => {
+    const start = taken
+    const wasShared = isShared
+    const before = projected
+    const texts = toTexts(renderEvents(), CHUNK_LENGTH)
+    if (wasShared && sharing?.seat.hasOthers() === true) {
+      const chunk = chunkOf(page, { start, end: taken, texts })
+      sharing.seat.keepChunk({ ...chunk, place: last.place, isLast: hasEnded, work: projected - before })
+    }
+    return enqueue(texts)
+  }
+
+  /** Takes events of the page until there is enough to send. */
+  const renderEvents = (): readonly string[] => {
     const blocks: string[] = []
     let length = 0
-    for (const [index, event] of page.entries()) {
+    while (taken < page.length && !hasEnded && length < CHUNK_LENGTH && projected < TURN_LENGTH) {
+      const event = page[taken] as DeliveredEvent
       projected += workOf(event)
       const shown = isShared ? takeShared(event) : take(event)
       if (shown === undefined) {
         restart()
-        break
+        return blocks
       }
       for (const block of shown.blocks) {
         blocks.push(block)
         length += block.length
       }
       hasEnded = shown.isLast
-      if (!hasEnded && length < CHUNK_LENGTH && projected < TURN_LENGTH) continue
-      page = page.slice(index + 1)
-      return enqueue(blocks)
+      taken++
     }
-    page = []
-    return enqueue(blocks)
+    return blocks
+  }
+
+  const takeChunk = ({ count, texts, last: position, place, isLast, work }: ProjectedChunk): string => {
+    taken += count
+    projected += work
+    hasEnded = isLast
+    last = { position, place }
+    return enqueue(texts)
   }
 
   const takeShared = (event: DeliveredEvent): RenderedEvent | undefined => {
@@ -193,13 +214,13 @@ export function createProjectedBlocks(stream: ProjectedStream, follow: () => Fol
       // The event that ended the run has been deleted.
       hasEnded = true
       const shown = project(endOf(run, formatEventId({ epoch, position: head })), head)
-      return enqueue([...shown, ...(isSkipping ? beginAtEnd() : [])])
+      return enqueue(toTexts([...shown, ...(isSkipping ? beginAtEnd() : [])], CHUNK_LENGTH))
     }
     const opening = [...(isSkipping ? beginAtEnd() : []), ...askAgain()]
     const closing = isShared ? sharing?.seat.rest(last.position) : projector.rest()
-    if (closing === undefined) return opening.length === 0 ? WAITING : enqueue(opening)
+    if (closing === undefined) return opening.length === 0 ? WAITING : enqueue(toTexts(opening, CHUNK_LENGTH))
     hasEnded = true
-    return enqueue([...opening, ...toBlocks(closing)])
+    return enqueue(toTexts([...opening, ...toBlocks(closing)], CHUNK_LENGTH))
   }
 
   const beginAtEnd = (): readonly string[] => {
@@ -217,6 +238,7 @@ export function createProjectedBlocks(stream: ProjectedStream, follow: () => Fol
   const takeStep = (step: Awaited<ReturnType<Follower['next']>>): NextBlocks => {
     if (typeof step === 'symbol') return atEnd(step)
     page = step
+    taken = 0
     return renderPage()
   }
 
@@ -228,9 +250,9 @@ export function createProjectedBlocks(stream: ProjectedStream, follow: () => Fol
   const next = (): NextBlocks | Promise<NextBlocks> => {
     const queued = queue.shift()
     if (queued !== undefined) return queued
-    if (hasEnded) return isSkipping ? enqueue(beginAtEnd()) : ENDED
+    if (hasEnded) return isSkipping ? enqueue(toTexts(beginAtEnd(), CHUNK_LENGTH)) : ENDED
     if (projected >= TURN_LENGTH) return yieldTurn().then(nextTurn)
-    if (page.length > 0) return renderPage()
+    if (taken < page.length) return renderPage()
     const step = follower.next()
     return step instanceof Promise ? step.then(takeStep) : takeStep(step)
   }

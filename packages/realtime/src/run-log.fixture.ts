@@ -1,9 +1,10 @@
 import { createEventFeed, createEventHub, createHotCache, createRenderEnvelope, publishing } from '@perdure/core'
+import { toResponse } from '@perdure/http'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, type EventLog, type Logger, noMeter, toJsonText } from '@perdure/ports'
 import { anEvent, aRun, createManualClock, type ManualClock } from '@perdure/testkit'
 import { createEventSourceParser, type EventSourceParser } from './event-source.fixture.ts'
-import { createEventStreams, type EventStreamsDeps } from './event-streams.ts'
+import { createEventStreams, type EventStreams, type EventStreamsDeps } from './event-streams.ts'
 
 export const RUN_ID = aRun().id
 export const SUBJECT = `agent:echo/runs/${RUN_ID}/events`
@@ -31,13 +32,27 @@ export async function createRunLog(over: Partial<EventStreamsDeps> = {}) {
   const render = createRenderEnvelope({ meter: noMeter, policy: 'redact' })
   const { events = storage.events } = over
   const feed = createEventFeed({ events, hub, render })
-  const streams = createEventStreams({
+  const opened = createEventStreams({
     yieldTurn: () => new Promise((resolve) => setImmediate(resolve)),
     ...{ runs: storage.runs, sessions: storage.sessions, events, feed, render, timers: clock, logger: silentLogger },
     ...{ maxStreams: 10, maxStreamsPerToken: 10, heartbeatMs: 15_000, projectedHeartbeatMs: 5_000, stallMs: 10_000 },
     watchCredential: () => () => undefined,
     ...over,
   })
+  /** As callers of `fetch` get them. */
+  const streams = {
+    ...opened,
+    openRunStream: async (request: Parameters<EventStreams['openRunStream']>[0]) =>
+      toResponse(await opened.openRunStream(request)),
+    openSessionStream: async (request: Parameters<EventStreams['openSessionStream']>[0]) =>
+      toResponse(await opened.openSessionStream(request)),
+    openProjectedStream: async (request: Parameters<EventStreams['openProjectedStream']>[0]) =>
+      toResponse(await opened.openProjectedStream(request)),
+    openJoinedStream: async (request: Parameters<EventStreams['openJoinedStream']>[0]) =>
+      toResponse(await opened.openJoinedStream(request)),
+    openReplayStream: (...request: Parameters<EventStreams['openReplayStream']>) =>
+      toResponse(opened.openReplayStream(...request)),
+  }
 
   return {
     ...{ storage, clock, hub, feed, render, unitOfWork, streams, append },

@@ -147,3 +147,27 @@ it('lets a reader that is far behind the others continue by itself', async () =>
   while (await slow.read());
   expect(slow.text()).toBe(await slow.expected)
 })
+
+it('continues the rendering for the other readers when the reader that rendered leaves', async () => {
+  const { append, complete, open, renderings } = await setUp()
+  await append('a.short')
+  const first = await open('first')
+  const second = await open('first')
+  await first.read()
+  await second.read()
+  for (let index = 0; index < 5; index++) {
+    await append('a.short')
+    await first.read()
+    await second.read()
+  }
+  const before = renderings()
+  await first.cancel()
+
+  await append('a.short')
+  await second.read()
+  await complete()
+  while (await second.read());
+
+  expect(renderings() - before).toBe(2)
+  expect(second.text()).toBe(await second.expected)
+})

@@ -1,5 +1,6 @@
 import type { DeliveredEvent } from '@perdure/core'
 import { fromJsonText } from '@perdure/ports'
+import { createRecentChunks, type RecentChunks, type RenderedChunk } from './recent-chunks.ts'
 import { isLastEvent, type ProjectedEvent, type RunProjector } from './run-projector.ts'
 import { formatBlock } from './sse/block.ts'
 
@@ -9,6 +10,16 @@ export interface RenderedEvent {
   readonly blocks: readonly string[]
   /** Whether the response ends with the event. */
   readonly isLast: boolean
+}
+
+/** The frames of consecutive events. */
+export interface ProjectedChunk extends RenderedChunk {
+  /** Number of frames of the last event. */
+  readonly place: number
+  /** Whether the response ends with the last event. */
+  readonly isLast: boolean
+  /** How much work it is to render the chunk. */
+  readonly work: number
 }
 
 /** The id of a frame: the position of its event, and its place among the frames of that event, from 1. */
@@ -24,6 +35,12 @@ export interface Seat {
   join(position: number, projector: RunProjector): boolean
   /** The rendering of the next event; `undefined` if the reader is too far behind. The reader must have joined. */
   next(event: DeliveredEvent): RenderedEvent | undefined
+  /** The rendering of the events of the page from this index, if another reader has got it. The reader must have joined. */
+  nextChunk(page: readonly DeliveredEvent[], start: number): ProjectedChunk | undefined
+  /** Whether there are other readers. */
+  hasOthers(): boolean
+  /** Keeps what `next` has returned to this reader for the others. */
+  keepChunk(chunk: ProjectedChunk): void
   /** The frames that end the response while the run waits; `undefined` while it stays open or has shown more than this. */
   rest(position: number): ReturnType<RunProjector['rest']>
   leave(): void
@@ -48,6 +65,7 @@ interface Shared {
   closing: ReturnType<RunProjector['rest']>
   readonly recent: Map<number, RenderedEvent>
   recentLength: number
+  readonly chunks: RecentChunks<ProjectedChunk>
 }
 
 export function createSharedProjections(): SharedProjections {
@@ -58,6 +76,7 @@ export function createSharedProjections(): SharedProjections {
       // The only reader has everything.
       shared.recent.clear()
       shared.recentLength = 0
+      shared.chunks.clear()
       return
     }
     shared.recent.set(position, rendered)
@@ -109,6 +128,13 @@ export function createSharedProjections(): SharedProjections {
           keep(shared, position, rendered)
           return rendered
         },
+        nextChunk(page, start) {
+          const chunk = shared.chunks.find(page, start)
+          if (chunk !== undefined) position = chunk.last
+          return chunk
+        },
+        hasOthers: () => shared.seats > 1,
+        keepChunk: shared.chunks.keep,
         rest(reached) {
           if (reached !== shared.position) return undefined
           shared.closing ??= shared.projector?.rest()
@@ -117,6 +143,7 @@ export function createSharedProjections(): SharedProjections {
         },
         leave() {
           shared.seats -= 1
+          if (shared.seats < 2) shared.chunks.clear()
           if (shared.seats === 0) forget()
         },
       }
@@ -126,7 +153,7 @@ export function createSharedProjections(): SharedProjections {
 
 const emptyProjection = (): Shared => ({
   ...{ seats: 0, projector: undefined, position: 0, closing: undefined },
-  ...{ recent: new Map(), recentLength: 0 },
+  ...{ recent: new Map(), recentLength: 0, chunks: createRecentChunks() },
 })
 
 /** What keeping a rendered event costs, in characters. */

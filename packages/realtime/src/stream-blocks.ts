@@ -4,6 +4,8 @@ import { REPLAY_GAP, RUN_ENDING_EVENTS } from '@perdure/protocol'
 import { type BlockSource, ENDED, type NextBlocks } from './block-source.ts'
 import { endsStream } from './ends-stream.ts'
 import type { Follower } from './follow.ts'
+import { chunkOf } from './recent-chunks.ts'
+import type { ChunkSeat } from './shared-chunks.ts'
 import { formatBlock, formatEventBlock } from './sse/block.ts'
 import type { StartingPoint } from './starting-point.ts'
 
@@ -14,6 +16,8 @@ export interface StreamBlocks {
   readonly start: StartingPoint
   /** The cursor the reader sent. */
   readonly lastEventId: string | undefined
+  /** Shares the text of the events with other readers of the source. */
+  readonly seat: ChunkSeat
 }
 
 const RETRY_MS = 1_000
@@ -24,7 +28,7 @@ const CHUNK_LENGTH = 32_768
 
 /** Returns the reader's cursor, a gap if there is one, then the events, up to the last event of the run or session. */
 export function createStreamBlocks(
-  { source, runId, start, lastEventId }: StreamBlocks,
+  { source, runId, start, lastEventId, seat }: StreamBlocks,
   follower: Follower,
 ): BlockSource {
   const { epoch, stream, subject } = source
@@ -32,26 +36,42 @@ export function createStreamBlocks(
   const gap = start.gap === undefined ? '' : gapBlock(start, { subject, epoch, runId })
   let opening = formatBlock({ retryMs: RETRY_MS, id: primingId(start, lastEventId), data: '' }) + gap
   let page: readonly DeliveredEvent[] = []
+  /** How much of the page was taken. */
+  let taken = 0
   let hasEnded = false
 
-  /** Renders events of the page until the chunk is long enough. */
-  const renderChunk = (): string => {
-    let chunk = ''
-    for (const [index, { position, type, envelope }] of page.entries()) {
-      chunk += formatEventBlock(formatEventId({ epoch, position }), type, envelope)
+  /** Renders events of the page until the text is long enough, or one of them ends the stream. */
+  const renderNext = (): string => {
+    let text = ''
+    while (taken < page.length && text.length < CHUNK_LENGTH && !hasEnded) {
+      const { position, type, envelope } = page[taken] as DeliveredEvent
+      text += formatEventBlock(formatEventId({ epoch, position }), type, envelope)
       hasEnded = isLast(type)
-      if (!hasEnded && chunk.length < CHUNK_LENGTH) continue
-      page = page.slice(index + 1)
-      return chunk
+      taken++
     }
-    page = []
-    return chunk
+    return text
   }
+
+  const renderShared = (): string => {
+    const start = taken
+    const known = seat.find(page, start)
+    if (known === undefined) {
+      const text = renderNext()
+      seat.keep(chunkOf(page, { start, end: taken, texts: [text] }))
+      return text
+    }
+    taken += known.count
+    hasEnded = isLast(page[taken - 1]?.type ?? '')
+    return known.texts[0] ?? ''
+  }
+
+  const takeNext = () => (seat.hasOthers() ? renderShared() : renderNext())
 
   const render = (step: Awaited<ReturnType<Follower['next']>>): NextBlocks => {
     if (typeof step === 'symbol') return step
     page = step
-    return renderChunk()
+    taken = 0
+    return takeNext()
   }
 
   return {
@@ -62,11 +82,14 @@ export function createStreamBlocks(
         return first
       }
       if (hasEnded) return ENDED
-      if (page.length > 0) return renderChunk()
+      if (taken < page.length) return takeNext()
       const step = follower.next()
       return step instanceof Promise ? step.then(render) : render(step)
     },
-    close: follower.close,
+    close() {
+      seat.leave()
+      follower.close()
+    },
   }
 }
 

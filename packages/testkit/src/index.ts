@@ -68,6 +68,12 @@ export {
   subjectRevocationStoreContract,
 } from './contracts/subject-revocation-store.contract.ts'
 export {
+  type TextReader,
+  type TextSinkHarness,
+  textSinkCases,
+  textSinkContract,
+} from './contracts/text-sink.contract.ts'
+export {
   type TicketStoreCase,
   type TicketStoreHarness,
   ticketStoreCases,

@@ -20,7 +20,6 @@ export interface HttpEnv {
     /** Reads the buffered bytes. */
     read?(): unknown
   }
-  readonly outgoing?: { destroy(): unknown }
 }
 
 const NOT_REPEATABLE = new Set(['authorization', 'host', 'content-type', 'idempotency-key', 'origin'])

@@ -1,12 +1,12 @@
 import type { Reply } from '@perdure/core'
 import { EVERY_ROW, fromJsonText, isRefusal } from '@perdure/ports'
-import { type Exchange, hangUpOf } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 import type { Answer } from '../handlers.ts'
 import type { OpenRunStream } from '../http-app-deps.ts'
 import { isStreamingStart } from '../operation-traits.ts'
 import { acceptsEventStream } from '../request/accept.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
-import { isResponse, type Outgoing, type TextAnswer, textAnswer } from './text-answer.ts'
+import { discard, isResponse, isStream, type Outgoing, type TextAnswer, textAnswer } from './text-answer.ts'
 
 /**
  * Converts an answer, new or replayed, to a response. The response is the event stream of a run if the operation offers
@@ -15,10 +15,9 @@ import { isResponse, type Outgoing, type TextAnswer, textAnswer } from './text-a
 export async function toOutgoing(exchange: Exchange, answer: Answer, openRunStream: OpenRunStream): Promise<Outgoing> {
   const { head, route, headers, principal, requestId } = exchange
   const { tokenId } = principal
-  const hangUp = hangUpOf(exchange)
-  if ('text' in answer) {
+  if (isStream(answer) || 'text' in answer) {
     // The metrics read the header of the exchange.
-    if (isResponse(answer) && answer.headers.has('Idempotency-Replayed')) headers.set('Idempotency-Replayed', 'true')
+    if (isReplayed(answer)) headers.set('Idempotency-Replayed', 'true')
     return answer
   }
   const { location, replayed, runId, status } = answer
@@ -27,9 +26,7 @@ export async function toOutgoing(exchange: Exchange, answer: Answer, openRunStre
   if (replayed === true && status === 404) return toTextAnswer(withRequestId(answer, requestId))
   const mayStream = route !== undefined && isStreamingStart(route.mounted.operation)
   if (mayStream && runId !== undefined && acceptsEventStream(head.header('accept'))) {
-    return streamOrLinks(answer, () =>
-      openRunStream({ runId, visibility: EVERY_ROW, tokenId, hangUp, lastEventId: undefined }),
-    )
+    return streamOrLinks(answer, () => openRunStream({ runId, visibility: EVERY_ROW, tokenId, lastEventId: undefined }))
   }
   return toTextAnswer(answer)
 }
@@ -44,7 +41,7 @@ const withRequestId = ({ json, ...answer }: Reply, requestId: string): Reply => 
 })
 
 /** The run is already accepted, so if no stream is available the client gets the links to follow the run later. */
-async function streamOrLinks(accepted: Reply, open: () => Promise<Response>): Promise<Outgoing> {
+async function streamOrLinks(accepted: Reply, open: () => Promise<Outgoing>): Promise<Outgoing> {
   try {
     return await open()
   } catch (error) {
@@ -68,7 +65,9 @@ export async function finish(exchange: Exchange, outgoing: Outgoing): Promise<Ou
     const headers: Record<string, string> = { ...SECURITY_HEADERS, ...outgoing.headers }
     for (const [name, value] of extra) headers[name] = value
     headers['X-Request-Id'] = requestId
-    return { status, headers, text: isHead ? null : outgoing.text }
+    if (!isHead) return { ...outgoing, headers }
+    await discard(outgoing)
+    return { status, headers, text: null }
   }
   // Modified in place: copying a Response turns its text into a stream.
   const { headers } = outgoing
@@ -80,8 +79,13 @@ export async function finish(exchange: Exchange, outgoing: Outgoing): Promise<Ou
   for (const [name, value] of DEFAULT_HEADERS) if (!headers.has(name)) headers.set(name, value)
 
   if (!isHead) return outgoing
-  await outgoing.body?.cancel()
+  await discard(outgoing)
   return new Response(null, { status, headers })
+}
+
+const isReplayed = (answer: Outgoing): boolean => {
+  if (isResponse(answer)) return answer.headers.has('Idempotency-Replayed')
+  return isStream(answer) && answer.headers['Idempotency-Replayed'] !== undefined
 }
 
 const DEFAULT_HEADERS = Object.entries(SECURITY_HEADERS)

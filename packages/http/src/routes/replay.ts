@@ -11,7 +11,6 @@ interface ReplayCall<Params> {
   readonly principal: Principal
   readonly key: KeyedRequest | undefined
   readonly acceptsEventStream: boolean
-  readonly hangUp: (() => void) | undefined
 }
 
 type ReplayTarget = Parameters<UseCases['replay']['open']>[0]['of']
@@ -22,11 +21,11 @@ export const replayWith =
     { replay, openReplayStream }: Pick<UseCases, 'replay' | 'openReplayStream'>,
     ofParams: (params: Params) => ReplayTarget,
   ) =>
-  async ({ params, body, principal, key, acceptsEventStream, hangUp }: ReplayCall<Params>): Promise<Answer> => {
+  async ({ params, body, principal, key, acceptsEventStream }: ReplayCall<Params>): Promise<Answer> => {
     const { raw = false, limit = 50, cursor, order = 'asc', speed } = body
     const request = { of: ofParams(params), raw, principal }
     if (acceptsEventStream) {
-      return openReplayStream(await replay.open(request), { speed, tokenId: principal.tokenId, hangUp })
+      return openReplayStream(await replay.open(request), { speed, tokenId: principal.tokenId })
     }
     const { events, replayed } = await replay.page({ ...request, page: { limit, cursor, order }, key })
     return pageAnswer(events, { replayed })

@@ -37,7 +37,7 @@ export const runRoutes = ({
   async getRunEvents({ params: { runId }, query, visibility, acceptsEventStream, ...call }) {
     if (acceptsEventStream) {
       const lastEventId = call.lastEventId || query.lastEventId || undefined
-      return openRunStream({ runId, visibility, lastEventId, tokenId: call.principal.tokenId, hangUp: call.hangUp })
+      return openRunStream({ runId, visibility, lastEventId, tokenId: call.principal.tokenId })
     }
     return pageAnswer(await readRuns.events(runId, query, visibility))
   },

@@ -40,9 +40,9 @@ export const sessionRoutes = (deps: Deps): Handlers<typeof sessionOperations> =>
     pageAnswer(await deps.readSessions.runs(params.sessionId, query, visibility)),
   exportSession: async ({ params, visibility, principal }) =>
     ndjsonResponse(await deps.exportSession({ sessionId: params.sessionId, visibility, principal })),
-  getSessionEvents: ({ params: { sessionId }, query, principal, visibility, lastEventId, hangUp }) =>
+  getSessionEvents: ({ params: { sessionId }, query, principal, visibility, lastEventId }) =>
     deps.openSessionStream({
-      ...{ sessionId, visibility, tokenId: principal.tokenId, hangUp },
+      ...{ sessionId, visibility, tokenId: principal.tokenId },
       lastEventId: lastEventId || query.lastEventId || undefined,
     }),
   replaySession: replayWith(deps, ({ sessionId }: { readonly sessionId: string }) => ({ sessionId })),

@@ -8,7 +8,7 @@ import {
   type RunTargets,
   type SentToolResult,
 } from '@perdure/core'
-import { EVERY_ROW, fromJsonText, type ListedRun, perdureError } from '@perdure/ports'
+import { EVERY_ROW, fromJsonText, type ListedRun, perdureError, type StreamAnswer } from '@perdure/ports'
 import { type AwaitedInputDeps, takesInput, viaIn, wasResumedBy } from '../chat/awaited-input.ts'
 import type { ChatCall, OpenProjectedStream } from '../chat/chat-call.ts'
 import { type ChatHistory, type HistoryDeps, readHistory } from '../chat/chat-history.ts'
@@ -43,9 +43,9 @@ export interface AgUiDeps extends HistoryDeps, DecideDeps, StartTurnDeps {
 /** The routes of AG-UI. */
 export interface AgUi {
   /** Starts a run, follows one that the client has started before, or answers the interrupts of one. */
-  run(call: ChatCall, body: AgUiRequestBody): Promise<Response | Reply>
+  run(call: ChatCall, body: AgUiRequestBody): Promise<StreamAnswer | Response | Reply>
   /** Streams a run again: the frames after the cursor, or first what it has shown so far. */
-  connect(call: ChatCall, runId: string): Promise<Response>
+  connect(call: ChatCall, runId: string): Promise<StreamAnswer>
 }
 
 const LIMIT = 100
@@ -54,7 +54,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
   const { targets, resumeRun } = deps
 
   const open = async (call: ChatCall, body: AgUiRequestBody, { run, sessionId, start, history }: Opening) => {
-    const { agentId, principal, hangUp, place, lastEventId, visibility } = call
+    const { agentId, principal, place, lastEventId, visibility } = call
     const { threadId, runId: clientRunId } = body
     const found = await deps.runs.find(run, visibility)
     const view = {
@@ -68,14 +68,18 @@ export function createAgUi(deps: AgUiDeps): AgUi {
     // What a client sent itself is part of its frames, so only readers of stored messages share them.
     const form = `ag-ui ${JSON.stringify([threadId, clientRunId, history?.messages.map(({ id }) => id)])}`
     return deps.openProjectedStream({
-      ...{ runId: run, target: { kind: 'agent', id: agentId }, visibility, hangUp, place, lastEventId, start },
+      ...{ runId: run, target: { kind: 'agent', id: agentId }, visibility, place, lastEventId, start },
       ...{ projector: project(), sharing: history === undefined ? undefined : { form, renew: project } },
       tokenId: principal.tokenId,
       headers: { 'X-Perdure-Run-Id': run },
     })
   }
 
-  const start = async (call: ChatCall, body: AgUiRequestBody, sessionId: string): Promise<Response | Reply> => {
+  const start = async (
+    call: ChatCall,
+    body: AgUiRequestBody,
+    sessionId: string,
+  ): Promise<StreamAnswer | Response | Reply> => {
     const reply = await startTurn(deps, call, body, sessionId)
     if (reply === undefined) return refuse(body, 'nothing-to-do', 'the request has no new message and resumes nothing')
     return reply.runId === undefined ? reply : open(call, body, { run: reply.runId, sessionId, start: 'first' })
@@ -113,7 +117,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
     call: ChatCall,
     body: AgUiRequestBody,
     { newest, sessionId }: Thread & { readonly newest: ListedRun },
-  ): Promise<Response | Reply> => {
+  ): Promise<StreamAnswer | Response | Reply> => {
     const results = toolResultsIn(body.messages)
     if (await hasCalled(deps, newest, results)) {
       const via = { protocol: 'ag-ui', ref: body.runId }

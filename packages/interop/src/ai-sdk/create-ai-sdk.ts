@@ -1,5 +1,13 @@
 import { type AbortRun, type QueuedMessageResource, type Reply, type RunTargets, toQueuedMessage } from '@perdure/core'
-import { type ApprovalStore, type Clock, type Page, type PageQuery, perdureError, type RunRecord } from '@perdure/ports'
+import {
+  type ApprovalStore,
+  type Clock,
+  type Page,
+  type PageQuery,
+  perdureError,
+  type RunRecord,
+  type StreamAnswer,
+} from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import type { ChatCall } from '../chat/chat-call.ts'
 import type { HistoryDeps } from '../chat/chat-history.ts'
@@ -42,12 +50,12 @@ interface AskedPart extends Asked {
 /** The routes of the AI SDK. */
 export interface AiSdk {
   /** Starts a run, or passes decisions or input to the run that waits for them, and streams the answer. */
-  send(call: ChatCall, body: AiSdkRequestBody, asked: Asked): Promise<Response | Reply>
+  send(call: ChatCall, body: AiSdkRequestBody, asked: Asked): Promise<StreamAnswer | Response | Reply>
   /**
    * Streams the newest answer of the chat, or the response of that name, again, then live; 204 if there is nothing to
    * follow.
    */
-  stream(call: ChatCall, chatId: string, asked: AskedPart): Promise<Response | Reply>
+  stream(call: ChatCall, chatId: string, asked: AskedPart): Promise<StreamAnswer | Response | Reply>
   messages(call: ChatCall, chatId: string): Promise<readonly UiMessage[]>
   /** A page of the messages that wait for the agent. */
   queue(call: ChatCall, chatId: string, page: PageQuery): Promise<Page<QueuedMessageResource>>
@@ -79,7 +87,7 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     return run
   }
 
-  const streamNamed = async (call: ChatCall, named: NamedResponse, { v, startIndex }: AskedPart): Promise<Response> => {
+  const streamNamed = async (call: ChatCall, named: NamedResponse, { v, startIndex }: AskedPart) => {
     const run = await findNamed(call, named)
     const response = { ...named, version: v ?? named.version }
     if (startIndex !== undefined) return openFrom(call, run, { ...response, startIndex })
@@ -99,7 +107,7 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     return open(call, { runId: run.id, sessionId, version: v ?? '6', isCompact: true })
   }
 
-  const start = async (call: ChatCall, body: SentChat, version: Version): Promise<Response | Reply> => {
+  const start = async (call: ChatCall, body: SentChat, version: Version): Promise<StreamAnswer | Response | Reply> => {
     const { target, sessionId, chat: shown } = await chatOf(call, body.id, 'body.id')
     const { reply, after } = await sendMessage(call, body, { target, shown })
     const { runId, replayed } = reply
@@ -107,7 +115,7 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
   }
 
   /** Passes the answers that the last message holds, and follows the run that they continue. */
-  const answer = async (call: ChatCall, { last, sessionId, version }: Answering): Promise<Response> => {
+  const answer = async (call: ChatCall, { last, sessionId, version }: Answering): Promise<StreamAnswer> => {
     const asking = await deps.runs.find(runIdIn(last.id) ?? '', call.visibility)
     const isOfAgent = asking?.kind === 'agent' && asking.targetId === call.agentId
     const isOfChat = isOfAgent && asking.sessionId === sessionId && asking.parentRunId === undefined

@@ -1,4 +1,4 @@
-import type { ListedRun } from '@perdure/ports'
+import type { ListedRun, StreamAnswer } from '@perdure/ports'
 import { viaIn } from '../chat/awaited-input.ts'
 import type { ChatCall, OpenProjectedStream } from '../chat/chat-call.ts'
 import { beginLog, type RunLogDeps, readLog } from '../chat/run-log.ts'
@@ -27,9 +27,9 @@ const HEADERS = { 'x-vercel-ai-ui-message-stream': 'v1' }
 /** Opens the responses of runs as UI message streams. */
 export function createOpenResponse(deps: OpenResponseDeps) {
   const open = (
-    { agentId, principal, hangUp, place, lastEventId, visibility }: ChatCall,
+    { agentId, principal, place, lastEventId, visibility }: ChatCall,
     { runId, sessionId, version, after, replayed, from = 0, tail, isCompact = false }: Opening,
-  ): Promise<Response> => {
+  ): Promise<StreamAnswer> => {
     const start = isCompact ? 'now' : startOf(after)
     const project = () => createAiSdkProjector({ runId, agentId, sessionId }, versionOf(version))
     const shown =
@@ -37,7 +37,7 @@ export function createOpenResponse(deps: OpenResponseDeps) {
         ? { projector: project(), sharing: { form: `ai-sdk ${version}`, renew: project } }
         : { projector: withChunkIndex(project(), { start, from }) }
     return deps.openProjectedStream({
-      ...{ runId, target: { kind: 'agent', id: agentId }, visibility, hangUp, place, lastEventId, start },
+      ...{ runId, target: { kind: 'agent', id: agentId }, visibility, place, lastEventId, start },
       ...shown,
       tokenId: principal.tokenId,
       headers: {
@@ -74,7 +74,7 @@ export function createOpenResponse(deps: OpenResponseDeps) {
       call: ChatCall,
       run: ListedRun,
       { startIndex, ...response }: NamedResponse & { readonly startIndex: number },
-    ): Promise<Response> {
+    ): Promise<StreamAnswer> {
       const { id: runId, sessionId } = run
       if (startIndex >= 0) return open(call, { ...response, sessionId, from: startIndex })
       const view = { runId, agentId: call.agentId, sessionId }

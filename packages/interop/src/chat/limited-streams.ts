@@ -1,4 +1,5 @@
 import type { LogEvent } from '@perdure/core'
+import type { StreamAnswer } from '@perdure/ports'
 import type { FrameSharing, Projector } from '../projection.ts'
 import type { FailingRun } from './error-mask.ts'
 import { limitOf, type ShownLogDeps } from './run-log.ts'
@@ -21,9 +22,9 @@ export const targetOf = ({ kind, targetId }: Pick<FailingRun, 'kind' | 'targetId
 
 /** The stream functions that the server gives to the protocols. */
 interface Streams<Opened, Read, Joined> {
-  readonly openProjectedStream: (request: Opened) => Promise<Response>
+  readonly openProjectedStream: (request: Opened) => Promise<StreamAnswer>
   readonly readProjectedStream: (request: Read) => Promise<string>
-  readonly openJoinedStream: (request: Joined) => Promise<Response>
+  readonly openJoinedStream: (request: Joined) => Promise<StreamAnswer>
 }
 
 /** The same functions for streams that show no more of a log, and of errors, than any other answer. */

@@ -44,7 +44,7 @@ export function createListen({ runs, openJoinedStream, digest }: ListenDeps, toR
         projector: createTaskProjector(digest, run, id),
         frameIdOf: () => undefined,
       })),
-      ...{ tokenId: call.principal.tokenId, hangUp: call.hangUp },
+      tokenId: call.principal.tokenId,
       opening: [notification('notifications/subscriptions/acknowledged', { notifications }, id)],
       closing: [{ data: JSON.stringify({ jsonrpc: '2.0', id, result }) }],
     })

@@ -1,3 +1,4 @@
+import type { StreamAnswer } from '@perdure/ports'
 import type { ProtocolCall } from '../handlers.ts'
 import type { Client, ReadHeader } from './era.ts'
 import type { RpcAnswer, RpcId, RpcRefusal } from './json-rpc.ts'
@@ -23,4 +24,4 @@ export interface Followed {
 }
 
 /** What a handler returns: the result of the request, an error, or a whole answer. */
-export type Answer = { readonly result: object } | RpcRefusal | RpcAnswer | Response
+export type Answer = { readonly result: object } | RpcRefusal | RpcAnswer | StreamAnswer

@@ -1,4 +1,4 @@
-import { perdureError } from '@perdure/ports'
+import { perdureError, type StreamAnswer } from '@perdure/ports'
 import type { ErrorCode } from '@perdure/protocol'
 import { targetOf } from '../chat/limited-streams.ts'
 import { findRun } from '../chat/rights.ts'
@@ -40,9 +40,9 @@ export interface McpServerDeps extends ToolCallsDeps, ToolsDeps, AnswersDeps, Li
 /** The MCP server: agents and workflows as tools. */
 export interface McpServer {
   /** Answers one message of a client. @throws PerdureError `agent-not-found`, and others that the HTTP layer answers */
-  send(call: McpCall, message: RpcMessage): Promise<Response | RpcAnswer>
+  send(call: McpCall, message: RpcMessage): Promise<StreamAnswer | RpcAnswer>
   /** Resumes the answer to an earlier request. @throws PerdureError `agent-not-found`, `run-not-found`, `overloaded` */
-  resume(call: McpCall): Promise<Response | RpcAnswer>
+  resume(call: McpCall): Promise<StreamAnswer | RpcAnswer>
 }
 
 type Handler = (call: McpCall, request: RpcRequest, client: Client) => object | Promise<object>
@@ -145,8 +145,7 @@ export function createMcpServer(deps: McpServerDeps): McpServer {
   }
 }
 
-/** Checks for a property, because `instanceof Response` would load `fetch`. */
-const isWhole = (answer: object): answer is Response | RpcAnswer => 'text' in answer
+const isWhole = (answer: object): answer is StreamAnswer | RpcAnswer => 'stream' in answer || 'text' in answer
 
 /** The server sends nothing on its own, so there is no stream to open. Clients expect 405 from such a server. */
 const noStream = (): RpcAnswer =>

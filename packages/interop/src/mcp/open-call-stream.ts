@@ -1,5 +1,5 @@
 import type { LogEvent } from '@perdure/core'
-import type { Visibility } from '@perdure/ports'
+import type { StreamAnswer, Visibility } from '@perdure/ports'
 import type { RunTargetId } from '../chat/limited-streams.ts'
 import type { Frame, Projector } from '../projection.ts'
 
@@ -8,7 +8,6 @@ export interface CallStreamRequest {
   readonly target: RunTargetId
   readonly visibility: Visibility
   readonly tokenId?: string | undefined
-  readonly hangUp?: (() => void) | undefined
   /** The id of the last frame that the client received, without what `frameIdOf` adds. */
   readonly lastEventId?: string | undefined
   readonly projector: Projector
@@ -21,16 +20,15 @@ export interface CallStreamRequest {
 }
 
 /** Opens the stream of a run as the answer to a call. @throws PerdureError `run-not-found`, `overloaded` */
-export type OpenCallStream = (request: CallStreamRequest) => Promise<Response>
+export type OpenCallStream = (request: CallStreamRequest) => Promise<StreamAnswer>
 
 /** The blocks of the stream as one text, once it has ended. @throws PerdureError `run-not-found`, `overloaded` */
-export type ReadCallStream = (request: Omit<CallStreamRequest, 'hangUp' | 'headers'>) => Promise<string>
+export type ReadCallStream = (request: Omit<CallStreamRequest, 'headers'>) => Promise<string>
 
 /** Streams several runs in one response. @throws PerdureError `run-not-found`, `overloaded` */
 export type OpenJoinedStream = (request: {
-  readonly streams: ReadonlyArray<Omit<CallStreamRequest, 'tokenId' | 'hangUp' | 'headers'>>
+  readonly streams: ReadonlyArray<Omit<CallStreamRequest, 'tokenId' | 'headers'>>
   readonly tokenId?: string | undefined
-  readonly hangUp?: (() => void) | undefined
   readonly opening: readonly Frame[]
   readonly closing: readonly Frame[]
-}) => Promise<Response>
+}) => Promise<StreamAnswer>

@@ -1,5 +1,5 @@
 import { type AbortRun, isFields, type KeyRequest, parseIdempotencyKey, type Reply, type StartRun } from '@perdure/core'
-import { isRefusal, perdureError, type Refusal } from '@perdure/ports'
+import { isRefusal, perdureError, type Refusal, type StreamAnswer } from '@perdure/ports'
 import { ERRORS, errorLine } from '@perdure/protocol'
 import { type AnswersDeps, takeAnswers } from './answers.ts'
 import { errorResult, resultOf } from './call-result.ts'
@@ -41,9 +41,9 @@ export function createToolCalls(
 ) {
   const { runs, startRun, mcpCallTimeoutMs } = deps
 
-  const follow = async (call: McpCall, followed: Followed): Promise<Response | RpcAnswer> => {
+  const follow = async (call: McpCall, followed: Followed): Promise<StreamAnswer | RpcAnswer> => {
     const { runId, target, requestId, start, lastEventId } = followed
-    const { acceptsEventStream, visibility, principal, hangUp } = call
+    const { acceptsEventStream, visibility, principal } = call
     const client = acceptsEventStream ? followed.client : withoutStream(followed.client)
     const { progressToken } = client
     const projector = createCallProjector({
@@ -57,7 +57,7 @@ export function createToolCalls(
       ...(waitMs === undefined ? {} : { deadline: { afterMs: waitMs, frames: projector.result } }),
     }
     const headers = { 'X-Perdure-Run-Id': runId }
-    if (acceptsEventStream) return deps.openProjectedStream({ ...request, hangUp, headers })
+    if (acceptsEventStream) return deps.openProjectedStream({ ...request, headers })
     return rpcAnswer(lastMessage(await deps.readProjectedStream(request)), 200, headers)
   }
 

@@ -1,4 +1,5 @@
 import type { Reply } from '@perdure/core'
+import type { StreamAnswer } from '@perdure/ports'
 import { chatSessionId } from '../chat/chat-session.ts'
 import type { ProtocolCall } from '../handlers.ts'
 import { continueRun } from './answers.ts'
@@ -21,7 +22,7 @@ import { failureOf } from './stream-errors.ts'
 /** Chat Completions. */
 export interface Completions {
   /** Starts a run, or passes decisions and tool results to the run that waits for them, and answers with its text. */
-  create(call: ProtocolCall, body: CompletionBody): Promise<Response | Reply>
+  create(call: ProtocolCall, body: CompletionBody): Promise<StreamAnswer | Response | Reply>
 }
 
 /** The member of the metadata that names the session of a chat. Without it, each request has the whole chat. */
@@ -62,10 +63,10 @@ export function createCompletions(deps: OpenaiDeps): Completions {
         hasUsage: body.stream_options?.include_usage === true,
       }
       if (isStreamed && outcome.isRepeated === true) {
-        return streamAnswer(deps, call, outcome, createRepeatedCompletion(view), 'now')
+        return streamAnswer(deps, call, outcome, { projector: createRepeatedCompletion(view), start: 'now' })
       }
       const projector = createCompletionProjector(view)
-      if (isStreamed) return streamAnswer(deps, call, outcome, projector)
+      if (isStreamed) return streamAnswer(deps, call, outcome, { projector })
       await awaitAnswer(deps, call, outcome, projector)
       const completion = projector.completion()
       if (completion === undefined)

@@ -1,7 +1,7 @@
-import { isRefusal } from '@perdure/ports'
+import { isRefusal, type StreamAnswer } from '@perdure/ports'
 import { targetOf } from '../chat/limited-streams.ts'
 import type { ProtocolCall } from '../handlers.ts'
-import type { Frame, Projector } from '../projection.ts'
+import type { Frame, FrameSharing, Projector } from '../projection.ts'
 import type { AnsweringRun, OpenaiDeps } from './openai-call.ts'
 
 /** A projector that knows when its answer has ended, also before its run has. */
@@ -9,16 +9,23 @@ export interface AnswerProjector extends Projector {
   isOver(): boolean
 }
 
+interface AnswerStream {
+  readonly projector: AnswerProjector
+  /** Missing: the frames are for this client only. */
+  readonly sharing?: FrameSharing | undefined
+  /** Default: with the first event. */
+  readonly start?: 'first' | 'now'
+}
+
 /** Streams a segment of a run. @throws PerdureError `run-not-found`, `overloaded` */
 export const streamAnswer = (
   { openProjectedStream }: Pick<OpenaiDeps, 'openProjectedStream'>,
-  { principal, visibility, hangUp, place, lastEventId }: ProtocolCall,
+  { principal, visibility, place, lastEventId }: ProtocolCall,
   { run, replayed }: AnsweringRun,
-  projector: AnswerProjector,
-  start: 'first' | 'now' = 'first',
-): Promise<Response> =>
+  { projector, sharing, start = 'first' }: AnswerStream,
+): Promise<StreamAnswer> =>
   openProjectedStream({
-    ...{ runId: run.id, target: targetOf(run), visibility, hangUp, place, lastEventId, projector, start },
+    ...{ runId: run.id, target: targetOf(run), visibility, place, lastEventId, projector, sharing, start },
     tokenId: principal.tokenId,
     headers: answerHeaders(run.id, replayed),
   })

@@ -1,4 +1,5 @@
 import type { RunTargets } from '@perdure/core'
+import type { StreamAnswer } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { limitedStreams } from '../chat/limited-streams.ts'
 import { logOf, RUN } from '../fold/events.fixture.ts'
@@ -9,16 +10,21 @@ const MAX_ANSWER = 400_000
 
 const targets = { find: () => undefined } as unknown as Pick<RunTargets, 'find'>
 
+const NOTHING: StreamAnswer = {
+  ...{ status: 200, headers: {} },
+  stream: { pipeTo: (sink) => sink.end(), cancel: () => undefined },
+}
+
 /** The frames of a stream of the whole log, as the server limits it. */
 async function streamed(projector: Projector, length: number): Promise<readonly Frame[]> {
   let limited = projector
   const open = async ({ projector: given }: { readonly projector: Projector }) => {
     limited = given
-    return new Response()
+    return NOTHING
   }
   const { openProjectedStream } = limitedStreams(
     { basePath: '/v1', maxAnswerBytes: MAX_ANSWER, targets },
-    { openProjectedStream: open, readProjectedStream: async () => '', openJoinedStream: async () => new Response() },
+    { openProjectedStream: open, readProjectedStream: async () => '', openJoinedStream: async () => NOTHING },
   )
   await openProjectedStream({ runId: RUN, target: { kind: 'agent', id: 'mail' }, projector })
   const deltas = Array.from({ length: length / 1_000 }, () => [

@@ -43,16 +43,16 @@ export function viewOf({ run, segment }: AnsweringRun): ResponseView {
   }
 }
 
-/** Creates the projector of a response. Of a run whose events have been deleted, every response shows the end. */
-export async function projectorOf(
+/** Creates projectors of a response. Of a run whose events have been deleted, every response shows the end. */
+export async function projectorsOf(
   { events }: Pick<OpenaiDeps, 'events'>,
   answering: AnsweringRun,
-  after?: number,
-): Promise<ResponseProjector> {
+): Promise<(after?: number) => ResponseProjector> {
   const { run, segment } = answering
   const hasLog =
     !isTerminal(run.status) || (await events.read({ runId: run.id }, { after: 0, limit: 1, maxLength: 1 })).length > 0
-  return createResponseProjector(viewOf(answering), { after, firstSegment: hasLog ? 1 : segment })
+  const view = viewOf(answering)
+  return (after) => createResponseProjector(view, { after, firstSegment: hasLog ? 1 : segment })
 }
 
 /** A response as far as the log was read. */
@@ -87,7 +87,7 @@ async function continueResponse(
 ): Promise<Folded> {
   const { run } = answering
   const cursor = known?.cursor ?? (await beginLog(deps, run))
-  const projector = known === undefined ? await projectorOf(deps, answering, EVERY_FRAME) : known.projector
+  const projector = known === undefined ? (await projectorsOf(deps, answering))(EVERY_FRAME) : known.projector
   const readBefore = cursor.read
   const hasMore = await readLog(deps, run, cursor, (event) => projector?.next(event))
   charge?.(cursor.read - readBefore + cursor.limit.bytes())

@@ -1,5 +1,5 @@
 import type { Reply } from '@perdure/core'
-import { isRefusal } from '@perdure/ports'
+import { isRefusal, type StreamAnswer } from '@perdure/ports'
 import type { ProtocolCall } from '../handlers.ts'
 import { continueRun } from './answers.ts'
 import { refuseHostedTools } from './completion-request.ts'
@@ -10,7 +10,7 @@ import { functionsIn, refuseParts, settingsOf } from './messages.ts'
 import { type AnsweringRun, isReply, type OpenaiDeps, type Outcome } from './openai-call.ts'
 import { unsupported } from './refusals.ts'
 import { contextOf, passInput } from './response-context.ts'
-import { BACKGROUND, findResponse, projectorOf, readResponse } from './response-reader.ts'
+import { BACKGROUND, findResponse, projectorsOf, readResponse, viewOf } from './response-reader.ts'
 import { answersIn, inputMessages, newInput, RESPONSE_MEMBERS, type ResponseBody } from './response-request.ts'
 import { startAnswer } from './start.ts'
 
@@ -22,8 +22,8 @@ export interface ResponseQuery {
 
 /** Responses: segments of runs, which a client follows and answers. */
 export interface Responses {
-  create(call: ProtocolCall, body: ResponseBody): Promise<Response | Reply>
-  get(call: ProtocolCall, id: string, query: ResponseQuery): Promise<Response>
+  create(call: ProtocolCall, body: ResponseBody): Promise<StreamAnswer | Response | Reply>
+  get(call: ProtocolCall, id: string, query: ResponseQuery): Promise<StreamAnswer | Response>
   /** Aborts the run. A response that has ended is unchanged. */
   cancel(call: ProtocolCall, id: string): Promise<Response>
   input(call: ProtocolCall, id: string, query: ListQuery): Promise<object>
@@ -57,14 +57,18 @@ export function createResponses(deps: OpenaiDeps): Responses {
 
   /** The response, once it has ended or the server cannot wait any longer. */
   const awaited = async (call: ProtocolCall, outcome: AnsweringRun): Promise<object> => {
-    const projector = await projectorOf(deps, outcome)
+    const projector = (await projectorsOf(deps, outcome))()
     const hasEnded = await awaitAnswer(deps, call, outcome, projector)
     const response = hasEnded ? projector.response() : undefined
     return response ?? (await readResponse(deps, outcome)).response
   }
 
-  const stream = async (call: ProtocolCall, outcome: AnsweringRun, after?: number) =>
-    streamAnswer(deps, call, outcome, await projectorOf(deps, outcome, after))
+  const stream = async (call: ProtocolCall, outcome: AnsweringRun, after?: number) => {
+    const renew = await projectorsOf(deps, outcome)
+    // A client that has the first events does not get them again, so it shares nothing.
+    const sharing = after === undefined ? { form: `responses ${JSON.stringify(viewOf(outcome))}`, renew } : undefined
+    return streamAnswer(deps, call, outcome, { projector: renew(after), sharing })
+  }
 
   return {
     async create(call, body) {

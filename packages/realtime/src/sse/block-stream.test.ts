@@ -1,85 +1,201 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { expect, it } from 'vitest'
-import { type BlockSource, ENDED, fromGenerator, WAITING } from '../block-source.ts'
+import { type BlockSource, ENDED, fromGenerator, type NextBlocks, WAITING } from '../block-source.ts'
+import { HEARTBEAT } from './block.ts'
 import { createBlockStream } from './block-stream.ts'
+import { createTestSink } from './test-sink.fixture.ts'
 
 const ignore = () => undefined
-const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
-it('passes a long block on in parts', async () => {
-  const block = `data: ${'x'.repeat(300_000)}\n\n`
-  async function* blocks() {
-    yield block
-    yield block
-  }
-  const deps = { timers: createManualClock(), heartbeatMs: 1_000, stallMs: 1_000_000, logger }
-  const { body } = createBlockStream(deps, { open: () => fromGenerator(blocks(), ignore), onEnd: ignore })
-
-  let text = ''
-  let longest = 0
-  for await (const part of body) {
-    longest = Math.max(longest, part.length)
-    text += Buffer.from(part).toString()
-  }
-
-  expect(longest).toBeLessThanOrEqual(65_536)
-  expect(text).toBe(block + block)
-})
-
-it('sends the rest of a block that has begun when the stream is ended', async () => {
-  const block = `data: ${'x'.repeat(300_000)}\n\n`
-  async function* blocks() {
-    for (;;) yield block
-  }
-  const deps = { timers: createManualClock(), heartbeatMs: 1_000, stallMs: 1_000_000, logger }
-  const { body, end } = createBlockStream(deps, { open: () => fromGenerator(blocks(), ignore), onEnd: ignore })
-
-  let text = ''
-  for await (const part of body) {
-    if (text === '') end()
-    text += Buffer.from(part).toString()
-  }
-
-  expect(text).toBe(block)
-})
-
-it('leaves no timer when its source ends while the client waits for the last block', async () => {
+/** A source whose blocks the test adds, and the stream of them. */
+function open({ heartbeatMs = 100_000, stallMs = 10_000, blocks = [] as NextBlocks[] } = {}) {
   const clock = createManualClock()
-  let timers = 0
-  const counting = {
+  const errors: unknown[] = []
+  const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: (_, error) => errors.push(error) }
+  const waiting = [...blocks]
+  const seen = { ended: 0, closed: 0, timers: 0 }
+  const timers = {
     after(delayMs: number, fn: () => void) {
-      const cancel = clock.after(delayMs, fn)
       let isRunning = true
-      timers++
-      return () => {
-        if (isRunning) timers--
+      const stop = () => {
+        if (isRunning) seen.timers--
         isRunning = false
+      }
+      const cancel = clock.after(delayMs, () => {
+        stop()
+        fn()
+      })
+      seen.timers++
+      return () => {
+        stop()
         cancel()
       }
     },
   }
-  const deps = { timers: counting, heartbeatMs: 1_000, stallMs: 10_000, logger }
-  const blocks = ['data: 1\n\n']
-  let wake = ignore
-  let isReady = false
-  const source: BlockSource = { next: () => (isReady ? (blocks.shift() ?? ENDED) : WAITING), close: ignore }
-  const { body } = createBlockStream(deps, {
-    open(woken) {
-      wake = woken as () => undefined
-      return source
+  let wake = () => {}
+  const source: BlockSource = {
+    next: () => waiting.shift() ?? WAITING,
+    close: () => void seen.closed++,
+  }
+  const stream = createBlockStream(
+    { timers, heartbeatMs, stallMs, logger },
+    {
+      open(woken) {
+        wake = woken
+        return source
+      },
+      onEnd: () => void seen.ended++,
     },
-    onEnd: ignore,
-  })
-  const reader = body.getReader()
-  const read = reader.read()
-  await nextTurn()
+  )
+  const add = (...added: NextBlocks[]) => {
+    waiting.push(...added)
+    wake()
+  }
+  return { stream, clock, errors, seen, waiting, add }
+}
 
-  isReady = true
-  wake()
+const END_STATE = { ended: 1, closed: 1, timers: 0 }
 
-  expect(Buffer.from((await read).value ?? []).toString()).toBe('data: 1\n\n')
-  expect((await reader.read()).done).toBe(true)
-  expect(timers).toBe(0)
+it('passes a long block on in parts, and separates no character', () => {
+  const block = `data: ${'x'.repeat(65_529)}🚢${'é'.repeat(150_000)}\n\n`
+  const { stream } = open({ blocks: [block, block, ENDED] })
+  const sink = createTestSink()
+
+  stream.pipeTo(sink)
+
+  expect(Math.max(...sink.parts.map(({ length }) => length))).toBeLessThanOrEqual(65_537)
+  expect(sink.parts.every((part) => part.isWellFormed())).toBe(true)
+  expect(sink.parts.join('') === block + block).toBe(true)
+  expect(sink.state).toBe('ended')
+})
+
+it('takes the next block when the sink has room again', () => {
+  const { stream, waiting, seen } = open({ blocks: ['data: 1\n\n', 'data: 2\n\n', 'data: 3\n\n', ENDED] })
+  const sink = createTestSink(1)
+
+  stream.pipeTo(sink)
+  expect([sink.parts.length, waiting.length]).toEqual([1, 3])
+  sink.drain()
+  expect([sink.parts.length, waiting.length]).toEqual([2, 2])
+  sink.drain()
+  sink.drain()
+
+  expect(sink.parts.join('')).toBe('data: 1\n\ndata: 2\n\ndata: 3\n\n')
+  expect([sink.state, seen]).toEqual(['ended', END_STATE])
+})
+
+it('writes what arises while the sink has room', () => {
+  const { stream, add } = open()
+  const sink = createTestSink()
+  stream.pipeTo(sink)
+
+  add('data: 1\n\n')
+  add('data: 2\n\n', 'data: 3\n\n')
+
+  expect(sink.parts).toEqual(['data: 1\n\n', 'data: 2\n\n', 'data: 3\n\n'])
+})
+
+it('sends the rest of a block that has begun when the stream is ended', () => {
+  const block = `data: ${'x'.repeat(300_000)}\n\n`
+  const { stream, seen } = open({ blocks: [block, block] })
+  const sink = createTestSink(1)
+  stream.pipeTo(sink)
+
+  stream.end()
+
+  expect(sink.parts.join('') === block).toBe(true)
+  expect([sink.state, seen]).toEqual(['ended', END_STATE])
+})
+
+it('sends the first block of a stream that has ended before it was sent', () => {
+  const { stream, seen } = open({ blocks: ['retry: 1000\n\n', 'data: 1\n\n'] })
+  stream.end()
+  expect(seen).toEqual(END_STATE)
+  const sink = createTestSink()
+
+  stream.pipeTo(sink)
+
+  expect([sink.parts, sink.state]).toEqual([['retry: 1000\n\n'], 'ended'])
+})
+
+it('releases everything when its reader leaves, before or after it was sent', () => {
+  const early = open({ blocks: ['data: 1\n\n'] })
+  early.stream.cancel()
+  const late = open({ blocks: ['data: 1\n\n'] })
+  const sink = createTestSink()
+  late.stream.pipeTo(sink)
+  late.stream.cancel()
+  late.add('data: 2\n\n')
+  late.stream.end()
+  late.stream.cancel()
+
+  expect([early.seen, late.seen]).toEqual([END_STATE, END_STATE])
+  expect([sink.parts, sink.state]).toEqual([['data: 1\n\n'], 'open'])
+})
+
+it('breaks off the stream of a reader that takes nothing while blocks wait', () => {
+  const { stream, clock, add, seen } = open({ stallMs: 10_000 })
+  const sink = createTestSink(1)
+  stream.pipeTo(sink)
+  clock.advance(60_000)
+  expect(sink.state).toBe('open')
+
+  add('data: 1\n\n', 'data: 2\n\n')
+  clock.advance(9_999)
+  sink.drain()
+  clock.advance(9_999)
+  expect(sink.state).toBe('open')
+  clock.advance(1)
+
+  expect([sink.state, seen]).toEqual(['failed', END_STATE])
+})
+
+it('sends heartbeats between blocks, and none inside of a block or without room', () => {
+  const long = `data: ${'x'.repeat(100_000)}\n\n`
+  const { stream, clock, add } = open({ heartbeatMs: 1_000, stallMs: 100_000 })
+  clock.advance(1_000)
+  const sink = createTestSink(1)
+  stream.pipeTo(sink)
+  clock.advance(1_000)
+  expect(sink.parts).toEqual([HEARTBEAT])
+  add(long)
+  clock.advance(1_000)
+  expect(sink.parts).toEqual([HEARTBEAT])
+
+  sink.drain()
+  clock.advance(1_000)
+  sink.drain()
+  sink.drain()
+  clock.advance(1_000)
+
+  expect(sink.parts.join('') === HEARTBEAT + long + HEARTBEAT).toBe(true)
+})
+
+it('ends the stream, and logs why, when its source fails', async () => {
+  const failing = open()
+  const cause = new Error('the log cannot be read')
+  const asyncSource = createBlockStream(
+    {
+      timers: failing.clock,
+      ...{ heartbeatMs: 1_000, stallMs: 1_000 },
+      logger: { debug: ignore, info: ignore, warn: ignore, error: (_, error) => failing.errors.push(error) },
+    },
+    {
+      open: () =>
+        fromGenerator(
+          (async function* () {
+            yield 'data: 1\n\n'
+            throw cause
+          })(),
+          ignore,
+        ),
+      onEnd: ignore,
+    },
+  )
+  const sink = createTestSink()
+  asyncSource.pipeTo(sink)
+
+  await expect.poll(() => sink.state).toBe('ended')
+  expect([sink.parts, failing.errors]).toEqual([['data: 1\n\n'], [cause]])
 })

@@ -1,4 +1,4 @@
-import type { Logger, Timers } from '@perdure/ports'
+import { endOfPart, type Logger, type TextSink, type TextStream, type Timers } from '@perdure/ports'
 import { type BlockSource, ENDED, type NextBlocks, WAITING } from '../block-source.ts'
 import { createDeadline } from '../deadline.ts'
 import { HEARTBEAT } from './block.ts'
@@ -16,36 +16,31 @@ export interface BlockStreamOptions {
   readonly open: (wake: () => void) => BlockSource
   /** Called once when the stream has ended for any reason. */
   readonly onEnd: () => void
-  /** Disconnects a client that stops reading. If omitted, its stream fails instead. */
-  readonly hangUp?: (() => void) | undefined
 }
 
-export interface BlockStream {
-  readonly body: ReadableStream<Uint8Array>
-  /** Ends the stream after the blocks already buffered. */
-  readonly end: () => void
+export interface BlockStream extends TextStream {
+  /** Ends the stream after the block that has begun. */
+  end(): void
 }
 
-const BUFFERED_BYTES = 65_536
-
-/** Longer items are passed on in parts, so that the connection and the buffer hold one item together, not one each. */
-const PART_BYTES = 65_536
-
-const NOTHING = Buffer.alloc(0)
+/** Longer items are passed on in parts, so that the buffer of the sink and the stream hold one item together, not one each. */
+const PART_LENGTH = 65_536
 
 /**
- * Creates the body of an event stream. Takes the next blocks only when the buffer has room, so that a slow client costs
- * at most one buffer. Disconnects a client that stops reading, and sends heartbeats while there are no blocks.
+ * Writes the blocks of a source into a sink. Takes the next blocks only when the sink has room, so that a slow client
+ * costs at most one buffer. Disconnects a client that stops reading, and sends heartbeats while there are no blocks.
  */
-export function createBlockStream(deps: BlockStreamDeps, { open, onEnd, hangUp }: BlockStreamOptions): BlockStream {
+export function createBlockStream(deps: BlockStreamDeps, { open, onEnd }: BlockStreamOptions): BlockStream {
   const { timers, heartbeatMs, stallMs, logger } = deps
   let isOpen = true
   /** Whether the source is reading blocks. */
   let isReading = false
   /** Whether the source has called `wake` since it was last asked. */
   let isWoken = false
-  let rest: Uint8Array = NOTHING
-  let controller: ReadableStreamDefaultController<Uint8Array>
+  /** Blocks that were taken from the source and not yet written. */
+  let rest = ''
+  /** Missing until the answer is sent: the stream has room for the first blocks only. */
+  let sink: TextSink | undefined
   let cancelHeartbeat = () => {}
 
   const finish = () => {
@@ -57,11 +52,14 @@ export function createBlockStream(deps: BlockStreamDeps, { open, onEnd, hangUp }
     onEnd()
   }
   const end = () => {
-    if (isOpen) {
-      if (rest.length > 0) controller.enqueue(rest)
-      controller.close()
-    }
+    if (!isOpen) return
     finish()
+    if (sink !== undefined) endSink(sink)
+  }
+  const endSink = (to: TextSink) => {
+    if (rest !== '') to.write(rest)
+    rest = ''
+    to.end()
   }
   const fail = (error: unknown) => {
     logger.error('event stream failed', error)
@@ -69,18 +67,27 @@ export function createBlockStream(deps: BlockStreamDeps, { open, onEnd, hangUp }
   }
 
   const stall = createDeadline(timers, stallMs, () => {
-    if (isOpen && hangUp === undefined) controller.error(new Error('the client stopped reading'))
-    else if (isOpen) hangUp?.()
     finish()
+    sink?.fail(new Error('the client stopped reading'))
   })
 
-  const hasRoom = () => (controller.desiredSize ?? 0) > 0
+  const write = (to: TextSink, text: string) => {
+    to.write(text)
+    // The sink may have asked for more at once, and the stream can have ended meanwhile.
+    if (isOpen && !to.hasRoom()) stall.start()
+  }
+
+  const writePart = (to: TextSink) => {
+    const part = rest.length > PART_LENGTH ? rest.slice(0, endOfPart(rest, PART_LENGTH)) : rest
+    rest = rest.slice(part.length)
+    write(to, part)
+  }
 
   /** Returns whether there may be more blocks. */
   const take = (blocks: NextBlocks): boolean => {
     if (blocks === WAITING) return isWoken
     if (blocks === ENDED) end()
-    else rest = Buffer.from(blocks)
+    else rest = blocks
     return isOpen
   }
 
@@ -99,18 +106,12 @@ export function createBlockStream(deps: BlockStreamDeps, { open, onEnd, hangUp }
     return false
   }
 
-  const enqueuePart = () => {
-    const part = rest.subarray(0, PART_BYTES)
-    rest = rest.subarray(PART_BYTES)
-    controller.enqueue(part)
-    // The client may have been waiting for this part: the stream then asks for the next one at once, and can end meanwhile.
-    if (isOpen && !hasRoom()) stall.start()
-  }
+  const hasRoom = () => (sink === undefined ? rest === '' : sink.hasRoom())
 
   const pump = () => {
     try {
       while (isOpen && !isReading && hasRoom()) {
-        if (rest.length > 0) enqueuePart()
+        if (sink !== undefined && rest !== '') writePart(sink)
         else if (!takeNext()) return
       }
     } catch (error) {
@@ -118,29 +119,30 @@ export function createBlockStream(deps: BlockStreamDeps, { open, onEnd, hangUp }
     }
   }
 
-  const body = new ReadableStream<Uint8Array>(
-    {
-      start(started) {
-        controller = started
-        const beat = () => {
-          // Not inside a block.
-          if (rest.length === 0 && hasRoom()) controller.enqueue(Buffer.from(HEARTBEAT))
-          cancelHeartbeat = timers.after(heartbeatMs, beat)
-        }
-        cancelHeartbeat = timers.after(heartbeatMs, beat)
-      },
-      pull() {
-        stall.clear()
-        pump()
-      },
-      cancel: finish,
-    },
-    new ByteLengthQueuingStrategy({ highWaterMark: BUFFERED_BYTES }),
-  )
+  const beat = () => {
+    cancelHeartbeat = timers.after(heartbeatMs, beat)
+    // Not inside a block.
+    if (rest === '' && sink?.hasRoom() === true) write(sink, HEARTBEAT)
+  }
+  cancelHeartbeat = timers.after(heartbeatMs, beat)
+
   const source = open(() => {
     isWoken = true
     pump()
   })
+  pump()
 
-  return { body, end }
+  return {
+    pipeTo(to) {
+      if (!isOpen) return endSink(to)
+      sink = to
+      to.onDrain(() => {
+        stall.clear()
+        pump()
+      })
+      pump()
+    },
+    cancel: finish,
+    end,
+  }
 }

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { HttpEnv } from '@perdure/http'
 import { describe, expect, it } from 'vitest'
-import { CLOSE, dial, HOST, open } from './listener.fixture.ts'
+import { CLOSE, dial, HOST, open, outgoingOf } from './listener.fixture.ts'
 
 const POST = (...fields: string[]) => ['POST / HTTP/1.1', HOST, ...fields, '', ''].join('\r\n')
 const text = (status: number, body: string) => ({
@@ -24,7 +24,7 @@ interface HeldAnswer {
 async function openHeld() {
   const held: HeldAnswer[] = []
   const listener = await open(async (_, env) => {
-    const outgoing = env?.outgoing as ServerResponse
+    const outgoing = outgoingOf(env) as ServerResponse
     await new Promise<void>((release) => held.push({ outgoing, release }))
     return text(200, 'here')
   })

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isResponse, type Outgoing, type TextAnswer } from '@perdure/http'
+import { isResponse, isStream, type Outgoing, type TextAnswer } from '@perdure/http'
 import { isEventStream } from './event-stream.ts'
 import { streamAnswer } from './stream-answer.ts'
 import { writeAnswer } from './write-answer.ts'
+import { writeStream } from './write-stream.ts'
 
 /** Sends the answers of one listener. Answers of the same turn of the event loop are written as one batch. */
 export interface AnswerWriter {
@@ -77,6 +78,10 @@ export function createAnswerWriter({ onEventStream }: AnswerWriterOptions): Answ
   return {
     async send(incoming, outgoing, pending) {
       const answer = await decided(pending)
+      if (isStream(answer)) {
+        onEventStream(incoming, outgoing)
+        return writeStream(incoming, outgoing, answer)
+      }
       if (isResponse(answer)) {
         if (isEventStream(answer.headers)) onEventStream(incoming, outgoing)
         return streamAnswer(incoming, outgoing, answer)

@@ -1,5 +1,7 @@
+import { subscribe } from 'node:diagnostics_channel'
+import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
-import type { HttpRequest } from '@perdure/http'
+import type { HttpEnv, HttpRequest } from '@perdure/http'
 import type { Logger } from '@perdure/ports'
 import { expect, onTestFinished } from 'vitest'
 import { type Answering, type Listener, type ListenerLimits, listen } from './listener.ts'
@@ -34,6 +36,15 @@ export async function open(
   onTestFinished(() => listener.close(0))
   return listener
 }
+
+const RESPONSES = new WeakMap<object, ServerResponse>()
+subscribe('http.server.request.start', (message) => {
+  const { request, response } = message as { readonly request: object; readonly response: ServerResponse }
+  RESPONSES.set(request, response)
+})
+
+/** Node's object for the answer to a request. */
+export const outgoingOf = ({ incoming = {} }: HttpEnv = {}): ServerResponse | undefined => RESPONSES.get(incoming)
 
 /** Opens a connection for raw text. `received` resolves on close, with everything that the server has sent. */
 export function dial({ port }: Listener) {

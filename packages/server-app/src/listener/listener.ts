@@ -120,7 +120,7 @@ function createHttpServer(
   const respond = async (incoming: IncomingMessage, outgoing: ServerResponse, callForBody?: () => void) => {
     const request = toHttpRequest(incoming, hostname, callForBody)
     if (request === undefined) return refuse(incoming, outgoing, unreadable('header host: is not a valid host name'))
-    await answers.send(incoming, outgoing, answer(request, { incoming, outgoing }))
+    await answers.send(incoming, outgoing, answer(request, { incoming }))
   }
 
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse, callForBody?: () => void) => {

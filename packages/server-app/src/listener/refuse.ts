@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { isResponse, type Outgoing, requestIdOf, SECURITY_HEADERS, type TextAnswer, toEnvelope } from '@perdure/http'
+import {
+  isResponse,
+  isStream,
+  type Outgoing,
+  requestIdOf,
+  SECURITY_HEADERS,
+  type TextAnswer,
+  toEnvelope,
+  toResponse,
+} from '@perdure/http'
 import type { Refusal } from '@perdure/ports'
 import { ERRORS } from '@perdure/protocol'
 import { writeAnswer } from './write-answer.ts'
@@ -18,7 +27,7 @@ export function refuseOnSocket(socket: Duplex, error: Refusal, incoming?: Incomi
 
 /** Writes a complete answer to a socket on which no other answer is being written, and closes the socket. */
 export async function sendOnSocket(socket: Duplex, answer: Outgoing): Promise<void> {
-  const { status, headers, text } = isResponse(answer) ? await readText(answer) : answer
+  const { status, headers, text } = isResponse(answer) || isStream(answer) ? await readText(toResponse(answer)) : answer
   write(socket, { status, headers: { ...headers, Connection: 'close' }, text })
 }
 

@@ -1,8 +1,7 @@
-import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { CLOSE, dial, HOST, type LIMITS, open, parse, send } from './listener.fixture.ts'
+import { CLOSE, dial, HOST, type LIMITS, open, outgoingOf, parse, send } from './listener.fixture.ts'
 import { createStallCheck } from './stall-check.ts'
 
 /** More than the buffers between two sockets hold. */
@@ -17,8 +16,8 @@ async function openObserved(answer: () => object, limits: Partial<typeof LIMITS>
   const closed = Promise.withResolvers<void>()
   const listener = await open(async ({ url }, env) => {
     if (url.endsWith('/small')) return { status: 200, headers: { 'Content-Length': '2' }, text: 'ok' }
-    const outgoing = env?.outgoing as ServerResponse
-    outgoing.once('close', () => closed.resolve())
+    const outgoing = outgoingOf(env)
+    outgoing?.once('close', () => closed.resolve())
     return answer() as Response
   }, limits)
   return { listener, closed: closed.promise }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { releaseBytes } from '@perdure/http'
 import { isEventStream } from './event-stream.ts'
+import { onDisconnect } from './on-disconnect.ts'
 import { CLOSE_CONNECTION, discardRest } from './write-answer.ts'
 
 /**
@@ -25,7 +26,7 @@ export async function streamAnswer(
         isDisconnected = true
         reader.cancel().catch(() => undefined)
       }
-      const unwatch = onDisconnect(incoming, headers, cancel)
+      const unwatch = onDisconnect(incoming, { isEndless: isEventStream(headers), callback: cancel })
       outgoing.on('error', cancel).once('close', unwatch)
       await pipe(reader, outgoing, isEventStream(headers) ? undefined : releaseBytes)
     }
@@ -37,19 +38,6 @@ export async function streamAnswer(
     // The status line is already sent: breaking off the body is the only way left to report the failure.
     outgoing.destroy()
   }
-}
-
-/**
- * Calls `callback` once the client can no longer read the answer, or at once if it already cannot. A client that ends
- * its half of the connection may still wait for a finite answer, but counts as disconnected if it reads an event
- * stream. Returns a function that removes the listeners.
- */
-function onDisconnect({ socket }: IncomingMessage, headers: Headers, callback: () => void): () => void {
-  const isEndless = isEventStream(headers)
-  if (socket.destroyed || (isEndless && socket.readableEnded)) callback()
-  socket.once('close', callback)
-  if (isEndless) socket.once('end', callback)
-  return () => void socket.off('close', callback).off('end', callback)
 }
 
 async function pipe(

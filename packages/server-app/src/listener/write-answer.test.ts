@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { CLOSE, dial, HOST, open } from './listener.fixture.ts'
+import { CLOSE, dial, HOST, open, outgoingOf } from './listener.fixture.ts'
 
 const GET = ['GET / HTTP/1.1', HOST, CLOSE, '', ''].join('\r\n')
 const PART = 128 * 1024
@@ -27,7 +27,7 @@ describe('a long text answer', () => {
     let outgoing: ServerResponse | undefined
     const text = 'x'.repeat(64 * 1024 * 1024)
     const listener = await open(async (_, env) => {
-      outgoing = env?.outgoing as ServerResponse | undefined
+      outgoing = outgoingOf(env)
       return { status: 200, headers: { 'Content-Length': String(text.length) }, text }
     })
     const { socket } = dial(listener)

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TextAnswer } from '@perdure/http'
+import { endOfPart } from '@perdure/ports'
 
 /** Header of an answer that is sent before the whole request has arrived: the rest of the request is discarded. */
 export const CLOSE_CONNECTION = { Connection: 'close' }
@@ -47,12 +48,6 @@ function writeParts(outgoing: ServerResponse, text: string): void {
     outgoing.end()
   }
   writeNext()
-}
-
-/** Does not separate the two halves of a character outside the basic plane. */
-function endOfPart(text: string, end: number): number {
-  const isHalf = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800
-  return isHalf ? end + 1 : end
 }
 
 /** Reads and drops the rest of a request. Resolves when the request has ended, or after half a second. */

@@ -1,6 +1,9 @@
 import { pacedDeltas } from './paced-deltas.ts'
 
-const echo = (id) => ({ id, description: 'Answers its input.', agent: { id, run: async (input) => input } })
+const echo = (id, options) => ({
+  ...{ id, description: 'Answers its input.', agent: { id, run: async (input) => input } },
+  ...options,
+})
 /** Additional agents, as many as the case sets in BENCH_AGENTS. */
 const extraAgents = Array.from({ length: Number(process.env.BENCH_AGENTS ?? 0) }, (_, index) => echo(`agent-${index}`))
 
@@ -10,6 +13,8 @@ export default {
   log: { level: 'warn' },
   agents: [
     echo('echo'),
+    echo('retry', { onCrash: 'retry' }),
+    echo('pure', { effects: 'none' }),
     ...extraAgents,
     {
       id: 'talk',

@@ -19,6 +19,7 @@ import { queuedRuns } from './queued-runs.ts'
 import { scrapes } from './scrape.ts'
 import { shippedRuns } from './shipped-runs.ts'
 import { stalledSockets } from './stalled-sockets.ts'
+import { stepCosts } from './step-costs.ts'
 import { recovery, storedHistory } from './stored-history.ts'
 import { streamedRun } from './streamed-run.ts'
 
@@ -42,6 +43,7 @@ export const CASES: readonly BenchCase[] = [
   foldCost,
   projectedStreams,
   aiSdkOverhead,
+  stepCosts,
   postgresRuns,
   postgresAgainstSqlite,
   postgresAgainstDbos,

@@ -45,5 +45,7 @@ export async function startShipped({ folder, env: given, cpus }: PerdureOptions)
 }
 
 export const RUN = '/v1/agents/echo/run'
+/** The same with `onCrash: 'retry'`. */
+export const RETRY_RUN = '/v1/agents/retry/run'
 export const JSON_HEADERS = { 'Content-Type': 'application/json' }
 export const RUN_BODY = JSON.stringify({ input: { text: 'hello' } })

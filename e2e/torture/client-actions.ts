@@ -16,9 +16,20 @@ const runOf =
     if (answer.status !== 200) world.violate('I1', `${name}: ${answer.status} ${answer.text}`)
     return async () => {
       const run = await checkRun(world, answer.body)
-      expectEffects(world, name, run, agentId === 'again' ? 'resume' : 'fail')
+      await expectEffects(world, name, run, agentId === 'again' ? 'resume' : 'fail')
     }
   }
+
+/** Sends a request twice at the same time, for a run that is stored in one commit. */
+const brief: ClientAction = async (world, name) => {
+  const ask = { path: '/agents/brief/run', key: name, body: { input: { name } } }
+  const answers = await Promise.all([world.ask(ask), world.ask(ask)])
+  for (const { status, text } of answers) if (status !== 200) world.violate('I1', `${name}: ${status} ${text}`)
+  return async () => {
+    const run = await checkRun(world, answers[0].body)
+    await expectEffects(world, name, run, 'resume')
+  }
+}
 
 const streamed: ClientAction = async (world, name) => {
   const input = { name, count: world.between(1, 20), size: world.between(4, 2_000) }
@@ -26,7 +37,7 @@ const streamed: ClientAction = async (world, name) => {
   const ended = await untilEnded(world, body.runId)
   return async () => {
     const run = await checkRun(world, ended.body)
-    expectEffects(world, name, run, 'fail')
+    await expectEffects(world, name, run, 'fail')
   }
 }
 
@@ -40,7 +51,7 @@ const suspended: ClientAction = async (world, name) => {
   return async () => {
     expectSame(world, 'I4', `${name} run id`, [runId, resumed.body.runId])
     const run = await checkRun(world, resumed.body)
-    expectEffects(world, name, run, 'fail')
+    await expectEffects(world, name, run, 'fail')
   }
 }
 
@@ -128,7 +139,7 @@ const fireTrigger: ClientAction = async (world, name) => {
   const ended = await untilEnded(world, fired.body.runId)
   return async () => {
     const run = await checkRun(world, ended.body)
-    expectEffects(world, run.id, run, 'fail')
+    await expectEffects(world, run.id, run, 'fail')
   }
 }
 
@@ -159,7 +170,8 @@ async function untilEnded(world: World, runId: string): Promise<Answer> {
 
 /** The actions of clients, with their share in percent. */
 export const ACTION_MIX: readonly (readonly [number, ClientAction])[] = [
-  [44, runOf('ledger')],
+  [34, runOf('ledger')],
+  [10, brief],
   [6, runOf('again')],
   [4, runOf('throws')],
   [6, streamed],

@@ -48,21 +48,29 @@ async function checkEvents(world: World, runId: string, status: string): Promise
 export const failedOnFullDisk = ({ status, error }: Shown): boolean =>
   status === 'failed' && JSON.stringify(error ?? '').includes('storage-full')
 
-/** I2 and I3: the external effects of a run match its recovery policy. */
-export function expectEffects(world: World, name: string, run: Shown, onCrash: 'fail' | 'resume'): void {
-  const lines = world.effects(name)
-  const ids = new Set(lines.map((line) => line.split(' ')[1]))
-  const attempts = new Set(lines.map((line) => line.split(' ')[2]))
+/**
+ * I2 and I3: the external effects of a run match its recovery policy. I4: other effects under its name are of runs that
+ * were never stored, because a run that may execute again can begin before it is stored.
+ */
+export async function expectEffects(world: World, name: string, run: Shown, onCrash: 'fail' | 'resume'): Promise<void> {
+  const all = world.effects(name).map((line) => line.split(' '))
+  const own = all.filter(([, id]) => id === run.id)
+  const attempts = new Set(own.map(([, , attempt]) => attempt))
   const hasThrown = run.status === 'failed' && run.finishReason === 'error' && !failedOnFullDisk(run)
   const isDone = run.status === 'completed' || hasThrown
   const isFine =
     onCrash === 'fail'
-      ? lines.length === 1 || (lines.length === 0 && !isDone)
-      : (failedOnFullDisk(run) || (isDone && lines.length >= 1)) &&
-        lines.length <= run.attempt &&
-        attempts.size === lines.length
-  if (!isFine) world.violate(isDone ? 'I2' : 'I3', `${name} (${run.status}) left ${JSON.stringify(lines)}`)
-  if (ids.size > 1 || (ids.size === 1 && !ids.has(run.id))) world.violate('I4', `${name} of ${run.id}: ${[...ids]}`)
+      ? own.length === 1 || (own.length === 0 && !isDone)
+      : (failedOnFullDisk(run) || (isDone && own.length >= 1)) &&
+        own.length <= run.attempt &&
+        attempts.size === own.length
+  if (!isFine) world.violate(isDone ? 'I2' : 'I3', `${name} (${run.status}) left ${JSON.stringify(all)}`)
+  const others = new Set(all.flatMap(([, id = '']) => (id === run.id ? [] : [id])))
+  if (onCrash === 'fail' && others.size > 0) world.violate('I4', `${name} of ${run.id}: ${[...others]}`)
+  for (const id of others) {
+    const { status } = await world.ask({ method: 'GET', path: `/runs/${id}` })
+    expectSame(world, 'I4', `the other run ${id} of ${name}`, [404, status])
+  }
 }
 
 /** Reads all pages of a list, by GET or by POST with order and cursor in the body. */

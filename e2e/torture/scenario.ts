@@ -23,7 +23,7 @@ export async function playScenario(world: World, name: string): Promise<Verify> 
     const { body } = await ask(200, { path: `/agents/${agentId}/run`, body: { input: { name: effect }, ...more } })
     verifies.push(async () => {
       const now = await checkRun(world, body)
-      expectEffects(world, effect, now, agentId === 'again' ? 'resume' : 'fail')
+      await expectEffects(world, effect, now, agentId === 'again' || agentId === 'brief' ? 'resume' : 'fail')
     })
     return body
   }
@@ -40,13 +40,14 @@ export async function playScenario(world: World, name: string): Promise<Verify> 
   )
   await run('throws')
   await run('again')
+  await run('brief')
   await ask(200, { path: `/sessions/${name}/replay`, body: {} })
 
   const suspended = await ask(200, { path: '/agents/suspend/run', body: { input: { name: `${name}-late` } } })
   const approvals = suspended.body.approvals?.map(({ id }) => ({ id, approved: true }))
   if (approvals !== undefined) {
     const resumed = await ask(200, { path: `/runs/${suspended.body.runId}/resume`, body: { approvals } })
-    later(async () => expectEffects(world, `${name}-late`, await checkRun(world, resumed.body), 'fail'))
+    later(async () => await expectEffects(world, `${name}-late`, await checkRun(world, resumed.body), 'fail'))
   }
 
   const execution = { input: { name: `${name}-errand` }, threadId: `${name}-errand` }
@@ -64,7 +65,7 @@ export async function playScenario(world: World, name: string): Promise<Verify> 
 
   const streamed = await ask(202, { path: '/agents/stream/stream', body: { input: { name: `${name}-s`, count: 5 } } })
   const streamEnd = await untilEnded(world, streamed.body.runId)
-  later(async () => expectEffects(world, `${name}-s`, await checkRun(world, streamEnd.body), 'fail'))
+  later(async () => await expectEffects(world, `${name}-s`, await checkRun(world, streamEnd.body), 'fail'))
   await ask(200, { path: `/runs/${streamed.body.runId}/replay`, body: {} })
 
   const slow = await ask(202, { path: '/agents/slow/stream', body: { input: { ms: 60_000 } } })
@@ -85,7 +86,7 @@ export async function playScenario(world: World, name: string): Promise<Verify> 
   const firedEnd = await untilEnded(world, fired.body.runId)
   later(async () => {
     const ended = await checkRun(world, firedEnd.body)
-    expectEffects(world, ended.id, ended, 'fail')
+    await expectEffects(world, ended.id, ended, 'fail')
   })
   await ask(202, { path: `/events/${name}`, body: { payload: 1 } })
   await ask(200, { path: `/triggers/${name}-bell/disable` })

@@ -37,7 +37,8 @@ export type RunWrite =
   | { readonly type: 'usage.prune'; readonly now: EpochMs; readonly limit: number }
   /**
    * Conflicts when the id is taken. An active run of a workflow also conflicts when its thread has another run of the
-   * workflow that is queued, running or suspended; `reason` is then `thread`, and `current` the other run.
+   * workflow that is queued, running or suspended; `reason` is then `thread`, and `current` the other run. A run may be inserted as
+   * ended, together with the response of its key: it then equals a run that a transition has ended.
    */
   | { readonly type: 'run.insert'; readonly run: RunRecord; readonly labels?: RunLabels | undefined }
   /**

@@ -40,7 +40,7 @@ export async function releaseRuns(deps: DrainRunsDeps): Promise<void> {
  */
 const RETRY_MS = 1_000
 
-async function release(deps: DrainRunsDeps, { run, target, execution }: LiveRun): Promise<void> {
+async function release(deps: DrainRunsDeps, { run, target, execution, start }: LiveRun): Promise<void> {
   const { clock } = deps
   const giveUpAtMs = clock.monotonicMs() + RETRY_MS
   const usage = execution?.used() ?? run.usage
@@ -48,6 +48,7 @@ async function release(deps: DrainRunsDeps, { run, target, execution }: LiveRun)
   const end = { ...how, usage, execution: executionOf(run) }
   const leave = async () => void (target.onCrash === 'retry' ? await requeue(deps, run) : await endRun(deps, run, end))
   try {
+    await start?.seal()
     await retryTransient(deps, leave, { mayRetry: isStorageBusy, shouldStop: () => clock.monotonicMs() >= giveUpAtMs })
   } finally {
     deps.runner.abort(run.id, 'shutdown')

@@ -3,12 +3,14 @@ import { createCellMap } from '../collections/cell-map.ts'
 import type { RunTarget } from '../targets/run-target.ts'
 import type { Slot } from './admission.ts'
 import type { Execution } from './execution.ts'
+import type { HeldStart } from './held-start.ts'
 
-/** A committed run that this process is to execute. */
+/** A run that this process is to execute. It is committed, unless its start is held. */
 export interface Launch {
   readonly run: RunRecord
   readonly target: RunTarget
   readonly slot: Slot
+  readonly start?: HeldStart
 }
 
 /** A run that executes in this process or waits here for its slot. */

@@ -44,8 +44,11 @@ export function createOutcomeWatch(deps: OutcomeWatchDeps): OutcomeWatch {
   }
 
   const nextBatch = (): readonly string[] => {
-    const own = runner.live().flatMap(({ run, execution }) => (execution ? [run.id] : []))
-    const ids = [...new Set([...runWaiters.awaited(), ...own])]
+    const live = runner.live()
+    const own = live.flatMap(({ run, execution }) => (execution ? [run.id] : []))
+    // The storage does not know these runs yet.
+    const held = new Set(live.flatMap(({ run, start }) => (start?.isStored() === false ? [run.id] : [])))
+    const ids = [...new Set([...runWaiters.awaited(), ...own])].filter((id) => !held.has(id))
     if (offset >= ids.length) offset = 0
     const batch = ids.slice(offset, offset + BATCH)
     offset += batch.length

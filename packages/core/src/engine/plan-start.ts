@@ -3,7 +3,7 @@ import type { Decision } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import { clientKeyOf } from '../idempotency/record-id.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
-import { acceptedReply } from '../runs/run-outcome.ts'
+import { acceptedReply, type RunOutcome } from '../runs/run-outcome.ts'
 import { admitRun, type PerSubject } from '../runs/subject-limits.ts'
 import { type SessionWritesDeps, sessionWrites } from '../sessions/session-writes.ts'
 import { insertRun } from '../targets/insert-run.ts'
@@ -42,7 +42,10 @@ interface StartPlan {
 const startKeyOf = ({ forkOf, triggerId }: RunRecord, key: KeyedRequest | undefined): string | undefined =>
   key === undefined || (forkOf === undefined && triggerId === undefined) ? undefined : clientKeyOf(key.id)
 
-export type StartDecision = Decision & Pick<StartPlan, 'claimed' | 'seed'>
+export interface StartDecision extends Decision, Pick<StartPlan, 'claimed' | 'seed'> {
+  /** The outcome of a run that was launched with its commit; `undefined` if the run is still to be launched. */
+  readonly launched?: () => Promise<RunOutcome> | undefined
+}
 
 export function planStart(
   deps: PlanStartDeps,

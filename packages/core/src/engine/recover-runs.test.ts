@@ -42,7 +42,7 @@ describe('recover', () => {
     const start = processes()
     const before = start({ agents: [agentOf('task', never, { onCrash: 'retry' })] })
     before.run('task', { key }).catch(() => undefined)
-    await untilIdle()
+    await before.advance(0)
 
     const attempts: number[] = []
     const open = gate()

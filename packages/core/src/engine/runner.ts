@@ -1,9 +1,7 @@
 import {
   type Conflict,
   type EpochMs,
-  isRefusal,
   type Logger,
-  perdureError,
   plusMs,
   type RunRecord,
   type RunStore,
@@ -20,8 +18,9 @@ import { failSpan } from '../tracing/step-span.ts'
 import type { Admission, Slot } from './admission.ts'
 import { type CommitVerdictDeps, commitVerdict } from './commit-verdict.ts'
 import { contentOf, wasEdited } from './edited-message.ts'
-import { endRun, executionOf } from './end-run.ts'
 import { type Execution, type ExecutionDeps, startExecution, type Verdict } from './execution.ts'
+import { failRun } from './fail-run.ts'
+import { collectAfterStart } from './held-events.ts'
 import { concurrencyLane } from './lane.ts'
 import { createLiveRuns, type Launch, type LiveRun } from './live-runs.ts'
 import { parkQueued } from './park-run.ts'
@@ -58,7 +57,7 @@ export interface Runner {
   claimSlot(target: RunTarget, run: RunRecord): Slot
   /** The runs that a new run of an `interrupt` target aborts: in a session, the turn that works, and none that waits. */
   runsAhead(target: RunTarget, run: RunRecord): readonly string[]
-  /** Executes the run as soon as its slot is granted. The record of the run must already be committed. */
+  /** Executes the run as soon as its slot is granted. Its record must be committed, unless its start is held. */
   launch(launch: Launch): void
   /**
    * Queues a run that is committed as queued, behind the runs that already wait. Does nothing for a run that already
@@ -173,16 +172,17 @@ export function createRunner(deps: RunnerDeps): Runner {
 
   const execute = async (live: LiveRun, isFirst: boolean) => {
     logStart(logger, live.run)
-    const cancelTimeout = startRunTimeout(deps, live, () => runner.abort(live.run.id, 'timeout'))
+    const own = depsOf(live)
+    const cancelTimeout = startRunTimeout(own, live, () => runner.abort(live.run.id, 'timeout'))
     const span = startRunSpan(tracer, live.run)
     live.span = span
     let isRecorded = false
     try {
       const { run, target, controller } = live
-      const execution = await startExecution(deps, { run, target, signal: controller.signal, isFirst, span })
+      const execution = await startExecution(own, { run, target, signal: controller.signal, isFirst, span })
       live.execution = execution
       const verdict = await execution.verdict
-      isRecorded = await recordVerdict(live, execution, verdict)
+      isRecorded = await recordVerdict(own, live, { execution, verdict })
       if (isRecorded) endSpan(span, verdict, execution.used())
     } catch (error) {
       failSpan(span, error)
@@ -196,10 +196,14 @@ export function createRunner(deps: RunnerDeps): Runner {
   }
 
   /** @returns whether the verdict was committed; false when the run was ended from outside */
-  const recordVerdict = async (live: LiveRun, { journal }: Execution, verdict: Verdict): Promise<boolean> => {
-    const unwritten = await journal.close()
+  const recordVerdict = async (
+    own: CommitVerdictDeps,
+    live: LiveRun,
+    { execution, verdict }: { readonly execution: Execution; readonly verdict: Verdict },
+  ): Promise<boolean> => {
+    const unwritten = await execution.journal.close()
     const isOurs = !live.controller.signal.aborted && verdict.kind !== 'dropped'
-    const isWritten = isOurs && (await commitVerdict(committing, live, { verdict, unwritten }))
+    const isWritten = isOurs && (await commitVerdict(own, live, { verdict, unwritten }))
     unwritten.settle(isWritten)
     if (!isWritten) logger.info('late result dropped', { runId: live.run.id, attempt: live.run.attempt })
     else if (verdict.kind === 'end' && verdict.end.finishReason === 'budget-exhausted') {
@@ -208,20 +212,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     return isWritten
   }
 
-  /** Fails a run whose execution the server could not complete, so that no run stays running without an owner. */
-  const failUnexpectedly = async ({ run }: LiveRun, error: unknown) => {
-    logger.error('run outcome not recorded', error, { runId: run.id })
-    const reason = { code: 'run-failed', message: 'the server could not record the outcome of the run' }
-    try {
-      const how = { status: 'failed', finishReason: 'error', error: reason } as const
-      const end = { ...how, execution: executionOf(run) }
-      const ended = await retryTransient(deps, () => endRun(deps, run, end))
-      // The run had already ended, but its waiters in this process were never notified.
-      if (ended === undefined) deps.runWaiters.reject(run.id, toRefusal(error))
-    } catch (cause) {
-      deps.runWaiters.reject(run.id, toRefusal(cause))
-    }
-  }
+  const failUnexpectedly = (live: LiveRun, error: unknown) => failRun(depsOf(live), live.run, error)
 
   const runner: Runner = {
     claimSlot: (target, run) => admission.claim(slotRequestOf(target, run)),
@@ -280,7 +271,12 @@ export function createRunner(deps: RunnerDeps): Runner {
     live: liveRuns.list,
   }
 
-  const committing = { ...deps, relaunch: runner.relaunch }
+  const executing = { ...deps, relaunch: runner.relaunch }
+  /** While the start of a run is held, whatever its execution commits decides about the start, too. */
+  const depsOf = ({ start }: LiveRun) =>
+    start === undefined
+      ? executing
+      : { ...executing, unitOfWork: start.unitOfWork, collector: collectAfterStart(executing.collector, start) }
   const park = (run: RunRecord, version: string) => {
     parkQueued(deps, run, version).catch((error: unknown) =>
       logger.error('could not park a run whose version is not registered', error, { runId: run.id }),
@@ -296,5 +292,3 @@ export function createRunner(deps: RunnerDeps): Runner {
 
   return runner
 }
-
-const toRefusal = (error: unknown) => (isRefusal(error) ? error : perdureError('internal-error', { cause: error }))

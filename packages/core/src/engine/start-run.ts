@@ -11,6 +11,7 @@ import {
   type SessionStore,
   type TakenSlot,
   toJsonText,
+  type YieldTurn,
 } from '@perdure/ports'
 import { createKeyedMutex } from '../concurrency/mutex.ts'
 import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
@@ -39,6 +40,7 @@ import { planReplacement, withReplaced } from './replace-turns.ts'
 import { refuseMissingFile, runFileWrites } from './run-file-writes.ts'
 import type { RunLines } from './run-line.ts'
 import type { RunSeed } from './run-seed.ts'
+import { mustClaimKey, withShortStart } from './short-start.ts'
 import type { StartRunRequest } from './start-request.ts'
 import type { ThreadClaims } from './thread-claims.ts'
 
@@ -51,6 +53,7 @@ export interface StartRunDeps extends AwaitOutcomeDeps, RetryDeps {
   /** Whether a run may create the session that it names without `sessions:write`. Default: false. */
   readonly createSessionOnInvoke?: boolean | undefined
   readonly ids: IdGenerator
+  readonly yieldTurn: YieldTurn
   readonly phase: PhaseHolder
   readonly abortRun: AbortRun
   readonly threadClaims: ThreadClaims
@@ -105,17 +108,20 @@ export function createStartRun(deps: StartRunDeps): StartRun {
     const target = chosenTarget(targetOf(targets, request), request.body)
     const start = () => claimAndAccept(request, target)
     const { key } = request
-    const keyed = key && { key, isExclusive: isExclusive(request, target) }
+    const isClaimed = isExclusive(request, target) || mustClaimKey(deps, request, target)
+    const keyed = key && { key, isExclusive: isClaimed }
     const once = keyed === undefined ? await start() : await runKeyed(keyed, start)
     if (once.kind === 'replayed') return once.reply
 
     const { claimed, seed } = once.decision
     const { run, slot, toInterrupt } = claimed
+    const launched = once.decision.launched?.()
     const isPatient = request.waitMs !== undefined
-    const outcome = request.answer === 'outcome' ? runWaiters.wait(run.id, { isPatient }) : undefined
+    const wait = () => (request.answer === 'outcome' ? runWaiters.wait(run.id, { isPatient }) : undefined)
+    const outcome = launched ?? wait()
     // The server may stop before the start time; the caller then gets the queued run.
     if (run.startAt !== undefined) runWaiters.postpone(run)
-    begin(deps, { run, target, slot }, seed)
+    begin(deps, { run, target, slot, isLaunched: launched !== undefined }, seed)
     for (const older of toInterrupt) await interrupt(deps, older)
     return outcome === undefined ? once.decision.reply : awaitOutcome(deps, request, { run, outcome, slot })
   }
@@ -162,15 +168,20 @@ async function decide(
   const writes = [...first, ...more, ...ofSession, ...files, ...replacement.writes]
   const interrupting = target.onBusy === 'interrupt' ? turns.map(({ id }) => id) : []
   const active = [...interrupting, ...replacement.active]
-  return planStart(deps, request, { claimed: withReplaced(claimed, { ...replacement, active }), seed, writes })
+  const plan = planStart(deps, request, { claimed: withReplaced(claimed, { ...replacement, active }), seed, writes })
+  return withShortStart(deps, { request, target }, plan)
 }
 
-/** Launches the run that is stored now. */
-function begin({ runner, onDue, onStartTime }: StartRunDeps, launch: Launch, seed: RunSeed | undefined): void {
+/** Launches the run that is stored now, unless it was launched before. */
+function begin(
+  { runner, onDue, onStartTime }: StartRunDeps,
+  { isLaunched, ...launch }: Launch & { readonly isLaunched: boolean },
+  seed: RunSeed | undefined,
+): void {
   const { status, deadlineAt, startedAt, startAt } = launch.run
   if (startedAt !== undefined) launch.slot.started(startedAt)
   if (startAt !== undefined) onStartTime(startAt)
-  else if (status !== 'suspended') runner.launch(launch)
+  else if (status !== 'suspended' && !isLaunched) runner.launch(launch)
   if (deadlineAt !== undefined) onDue(deadlineAt)
   seed?.onStored()
 }

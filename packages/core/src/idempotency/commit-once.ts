@@ -1,5 +1,6 @@
 import {
   type Clock,
+  type CommitOutcome,
   type Conflict,
   type IdempotencyRecord,
   plusMs,
@@ -47,6 +48,8 @@ export interface Decision {
   readonly contentOf?: string | null
   /** How long the caller ignores suspensions of the run that depend on a time. */
   readonly patientMs?: number | undefined
+  /** Commits the writes; by default, the unit of work does. */
+  readonly commit?: (writes: readonly Write[]) => Promise<CommitOutcome>
   /** Undoes in-memory preparation if the decision was not committed. */
   readonly discard?: () => void
 }
@@ -92,7 +95,8 @@ async function tryCommit(
   decision: Decision,
 ): Promise<Conflict | undefined> {
   try {
-    const outcome = await deps.unitOfWork.commit([...reservation(deps, request, decision), ...decision.writes])
+    const { commit = deps.unitOfWork.commit } = decision
+    const outcome = await commit([...reservation(deps, request, decision), ...decision.writes])
     if (outcome.committed) return undefined
     decision.discard?.()
     return outcome.conflict

@@ -45,12 +45,12 @@ export function createRunKeyed({ clock, recall }: RunKeyedDeps): RunKeyed {
   }
 
   return async ({ key, isExclusive }, work) => {
-    const earlier = isExclusive ? await recall(key) : undefined
-    if (earlier !== undefined) return { kind: 'replayed', reply: earlier }
     let leave: (() => void) | undefined
     try {
       if (isExclusive) leave = enter(key)
-      return await work()
+      // Read while the key is claimed: a read that began before the claim could miss the record of the last request.
+      const earlier = isExclusive ? await recall(key) : undefined
+      return earlier === undefined ? await work() : { kind: 'replayed', reply: earlier }
     } catch (error) {
       if (!mayBeOwn(error)) throw error
       return { kind: 'replayed', reply: await recall.afterRefusal(key, error) }

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { ALICE } from '../engine/test-engine.fixture.ts'
 import { boot, command, crashPoints, type Pause, pauses, pickOf } from './engine-command.fixture.ts'
 import { expectOneRun, type Start, type World } from './engine-history.fixture.ts'
+import type { Op } from './engine-op.fixture.ts'
 import { EMIT_KEYS, EVENT_NAMES, programs } from './engine-program.fixture.ts'
 import { repairs } from './engine-repairs.fixture.ts'
 import { decideOne, type Emit, emitEvent, resumeOne, submit } from './engine-requests.fixture.ts'
@@ -121,9 +122,18 @@ const starts = fc.record<Start>({
   answer: fc.constantFrom('accepted', 'outcome'),
 })
 
+/** Runs whose code ends before it does anything durable. */
+const briefStarts = fc
+  .tuple(starts, fc.constantFrom<readonly Op[]>([], [{ op: 'microtasks', count: 3 }], [{ op: 'throw' }]))
+  .map(([start, ops]): Start => {
+    const program = { parts: [ops], approvals: [] }
+    return { ...start, targetId: 'parallel', program, sessionId: undefined, answer: 'outcome' }
+  })
+
 const QUEUEING = ['queueing', 'line', 'personal', 'parallel']
 
 const starting = fc.tuple(starts, pauses).map((given) => startRun(...given))
+const startingBriefly = fc.tuple(briefStarts, pauses).map((given) => startRun(...given))
 const advancing = fc.tuple(fc.constantFrom(0, 5, 10, 500, 90_000), pauses).map((given) => advance(...given))
 const emitting = fc
   .tuple(
@@ -137,7 +147,7 @@ export const commands = [
   fc
     .tuple(fc.array(starts, { minLength: 3, maxLength: 5 }), fc.constantFrom(...QUEUEING), pauses)
     .map((given) => startMany(...given)),
-  ...[starting, starting, starting, starting, advancing, advancing, advancing, emitting, emitting],
+  ...[starting, starting, starting, starting, startingBriefly, advancing, advancing, advancing, emitting, emitting],
   fc.tuple(decisions, pauses).map((given) => decide(...given)),
   fc.tuple(decisions, pauses).map((given) => decide(...given)),
   fc.tuple(fc.nat(40), pauses).map((given) => abort(...given)),

@@ -14,6 +14,7 @@ export async function addCoverage(coverage: Coverage, world: World): Promise<voi
     ...[...seen].map((name) => name.replace(/,$/, '')),
     ...[...environment.crashedAt].map((crash) => `crash ${crash}`),
     ...runs.flatMap((run) => [...factsOf(run, events(run))]),
+    ...(environment.witness.kinds.has('whole') ? ['start: whole run'] : []),
     ...(environment.witness.replaced.size > 0 ? ['fork: replaced result'] : []),
     ...(environment.witness.copied.size > 0 ? ['fork: copied outcome'] : []),
     ...(environment.witness.interrupted.size > 0 ? ['retry: interrupted step'] : []),
@@ -46,7 +47,20 @@ function decidedWhileParked(events: readonly string[]): boolean {
   return decision >= 0 && (tried < 0 || decision <= tried)
 }
 
-const KINDS = ['fork', 'retry', 'park', 'continue', 'version', 'decision', 'suspend', 'wake', 'end', 'start', 'call']
+const KINDS = [
+  'fork',
+  'retry',
+  'park',
+  'continue',
+  'version',
+  'decision',
+  'suspend',
+  'wake',
+  'end',
+  'start',
+  'call',
+  'whole',
+]
 
 /** The usual number of histories, out of 1,000, in which each fact occurs; the check requires half of it. */
 const LEAST: Readonly<Record<string, number>> = {
@@ -67,6 +81,7 @@ const LEAST: Readonly<Record<string, number>> = {
     ].map((name) => [name, 100]),
   ),
   ...Object.fromEntries(KINDS.flatMap((kind) => ['before', 'after'].map((point) => [`crash ${point} ${kind}`, 3]))),
+  ...{ 'start: whole run': 150 },
   ...{ 'run: completed': 500, 'run: failed': 100, 'run: aborted': 100 },
   ...{ 'fork: completed': 50, 'fork: failed': 20, 'fork: aborted': 20 },
   ...{ 'fork: copied outcome': 50, 'fork: replaced result': 20 },

@@ -153,7 +153,7 @@ const converge = (
 const AIMS: readonly CommitKind[] = [
   ...(['fork', 'retry', 'retry', 'park', 'continue', 'continue', 'version', 'version'] as const),
   ...(['decision', 'suspend', 'wake'] as const),
-  ...(['end', 'start', 'call'] as const),
+  ...(['end', 'start', 'call', 'whole', 'whole'] as const),
 ]
 
 const forks = fc.record<ForkPick>({
@@ -177,7 +177,7 @@ const settling = fc
 
 /** Commands that repair runs and deploy code. */
 export const repairs = [
-  ...[forking, forking, deploying, deploying],
+  ...[forking, forking, forking, deploying, deploying],
   fc.tuple(deployed, crashes, pauses).map((given) => deployAndCrash(...given)),
   fc.tuple(fc.boolean(), pauses).map((given) => outage(...given)),
   ...[aiming, aiming],

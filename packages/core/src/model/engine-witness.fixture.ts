@@ -1,8 +1,10 @@
 import type { NewEvent, RunRecord, StepChange, StepRecord, Storage, Write } from '@perdure/ports'
+import { isTerminal } from '@perdure/protocol'
 
 /** The kinds of commits at which a test can aim a crash. */
 export type CommitKind =
   | 'start'
+  | 'whole'
   | 'fork'
   | 'retry'
   | 'park'
@@ -17,6 +19,7 @@ export type CommitKind =
 
 const KINDS: readonly (readonly [CommitKind, (write: Write) => boolean])[] = [
   ['fork', (write) => write.type === 'run.insert' && write.run.forkOf !== undefined],
+  ['whole', (write) => write.type === 'run.insert' && isTerminal(write.run.status)],
   ['start', (write) => write.type === 'run.insert'],
   ['retry', (write) => write.type === 'run.transition' && write.change.retries !== undefined],
   ['park', (write) => write.type === 'run.transition' && isReason(write.change.parked)],
@@ -217,10 +220,12 @@ function noteCopy({ copied, replaced, offences }: Witness, copy: StepRecord, sou
 /** Whether the write changes the source. */
 function trespass(write: Write, sourceId: string): readonly string[] {
   const isOf =
-    ('runId' in write && write.runId === sourceId && !(write.type === 'run.transition' && isEmpty(write.change))) ||
+    ('runId' in write && write.runId === sourceId && !changesNothing(write)) ||
     (write.type === 'step.insert' && write.step.runId === sourceId) ||
     (write.type === 'event.append' && write.events.some(({ runId }) => runId === sourceId))
   return isOf ? [`a fork of ${sourceId} writes ${JSON.stringify(write)}`] : []
 }
 
-const isEmpty = (change: object) => Object.keys(change).length === 0
+/** The code of a source that was aborted may still hold its slot: an interrupt then finds a run that has ended. */
+const changesNothing = (write: Write): boolean =>
+  write.type === 'run.interrupt' || (write.type === 'run.transition' && Object.keys(write.change).length === 0)

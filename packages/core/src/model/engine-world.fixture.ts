@@ -1,5 +1,4 @@
 import {
-  type Clock,
   EVERY_ROW,
   type Logger,
   noMeter,
@@ -27,6 +26,7 @@ import { type Code, codeOf, type Deployment, FIRST_CODE, FIRST_VERSIONS, version
 import { createExecutions, type Executions, noteActions, noteExecution } from './engine-executions.fixture.ts'
 import { execute, type Outside, type Program } from './engine-program.fixture.ts'
 import { type CommitKind, createWitness, kindOf, type Witness, withWitness } from './engine-witness.fixture.ts'
+import { yieldTurn } from './yield-turn.fixture.ts'
 
 type Options = Partial<RegistrationOptions>
 const RETRY: RetryOptions = { max: 2, delay: 500, jitter: 'none' }
@@ -81,7 +81,7 @@ export interface Process {
   crashAt(commit: number, point: CrashPoint): void
 }
 
-/** The state that outlives a process: the clock, the storage, and the effects of steps. */
+/** What outlives a process: the clock, the storage, and the effects of steps. */
 export interface Environment {
   readonly storage: Storage
   readonly clock: ReturnType<typeof createManualClock>
@@ -247,13 +247,12 @@ export function startProcess(environment: Environment): Process {
       workflows.register(workflowOf(id, codeOfVersion(given.version), { ...options, ...given }))
   const phase = createPhase()
   phase.enter('ready')
-  const wall: Clock = clock
   const settleKeys = (runId: string) => engine.settleKeys(runId)
   const recall = createRecall({ idempotency: guardedPort(storage.idempotency), clock, settleKeys })
   const engine: Engine = createEngine({
     recall,
-    ...{ clock: wall, timers, ids, logger, meter: noMeter, agents, workflows, phase, basePath: '/v1' },
-    ...{ digest: testDigest, yieldTurn: async () => {} },
+    ...{ clock, timers, ids, logger, meter: noMeter, agents, workflows, phase, basePath: '/v1' },
+    ...{ digest: testDigest, yieldTurn },
     services: () => ({}) as RunServices,
     render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }),
     runs: guardedPort(storage.runs),

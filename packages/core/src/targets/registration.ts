@@ -115,6 +115,12 @@ export interface RegistrationOptions<
    * registration with `agent`, fails the run as `interrupted`, so its effects happen at most once.
    */
   readonly onCrash?: RunOnCrash
+  /**
+   * For agents: `'none'` promises that the code has no effects outside of durable calls. With it, or with `onCrash: 'retry'`, the code of a
+   * run whose caller waits begins before the run is stored. A run that ends at once, without a durable call and without an event, is
+   * stored with its result. If the server crashes before, the run never existed, and a request with the same key starts it again.
+   */
+  readonly effects?: 'none'
   /** How often the run may execute again after a crash, not counting its first execution. Default 2. */
   readonly recoveries?: number
   /**

@@ -22,6 +22,7 @@ export interface RunTarget {
   readonly rateLimit?: RateRule
   readonly debounce?: DebounceRule
   readonly onCrash: RunOnCrash
+  readonly effects?: 'none'
   readonly recoveries: number
   readonly retries: RetryPolicy
   readonly timeoutMs?: number

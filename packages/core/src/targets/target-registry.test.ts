@@ -135,6 +135,7 @@ describe('register', () => {
     ['a debounce without a key', { ...agentOf('x', code), debounce: { period: 1 } }],
     ['an unknown onBusy', { ...agentOf('x', code), onBusy: 'wait' }],
     ['an unknown onCrash', { ...agentOf('x', code), onCrash: 'ask' }],
+    ['an unknown value of effects', { ...agentOf('x', code), effects: 'some' }],
     ['recoveries: -1', agentOf('x', code, { recoveries: -1 })],
     ['a timeout of 0', agentOf('x', code, { timeout: 0 })],
     ['a budget with a wrong duration', agentOf('x', code, { budget: { maxDuration: '2 hours' as never } })],
@@ -164,6 +165,12 @@ describe('register', () => {
     expect(() => agents.register({ ...agentOf('x', code), protocols: { a2a: true } } as never)).toThrow(
       'agent "x": protocols must be false, or contain only the booleans aiSdk, agUi, openai, mcp and errors',
     )
+  })
+
+  it('rejects the option effects of a workflow', () => {
+    const workflows = createWorkflowRegistry()
+
+    expect(() => workflows.register({ ...workflowOf('w', code), effects: 'none' })).toThrow('effects is for agents')
   })
 
   it('rejects a workflow without an execute function', () => {

@@ -115,7 +115,7 @@ const DEFAULTS = {
 const optionsOf = (registration: RegistrationOptions) => {
   const { timeout, retries, rateLimit, debounce, input, output, budget, concurrency, onBusyWaiting, ...more } =
     registration
-  const { onCrash, recoveries, tags, version, protocols, fromChat, stallTimeout } = more
+  const { onCrash, effects, recoveries, tags, version, protocols, fromChat, stallTimeout } = more
   const onBusyChoices = onBusyChoicesOf(registration)
   return {
     retries: retryPolicyOf(retries),
@@ -126,7 +126,7 @@ const optionsOf = (registration: RegistrationOptions) => {
       debounce: debounce && debounceRuleOf(debounce),
       budget: budget && budgetOf(budget),
       ...{ input, output, concurrency, onBusyChoices, onBusy: onBusyChoices?.[0], onBusyWaiting },
-      ...{ onCrash, recoveries, tags, version, protocols, fromChat },
+      ...{ onCrash, effects, recoveries, tags, version, protocols, fromChat },
     }),
   }
 }
@@ -189,11 +189,18 @@ function onBusyProblemOf(kind: RunKind, registration: RegistrationOptions): stri
   return "onBusy: 'steer' is for agents with concurrency: 'session'"
 }
 
+function effectsProblemOf(kind: RunKind, effects: unknown): string | undefined {
+  if (effects === undefined) return undefined
+  if (kind !== 'agent') return 'effects is for agents'
+  return effects === 'none' ? undefined : "effects must be 'none'; leave it out if the code has effects"
+}
+
 function optionProblemOf(kind: RunKind, registration: RegistrationOptions): string | undefined {
   const { onCrash = 'retry' } = registration
   if (!ON_CRASH.includes(onCrash)) return `onCrash must be ${ON_CRASH.join(', ')}`
   const { timeout, stallTimeout, retries, recoveries, protocols, fromChat } = registration
   return (
+    effectsProblemOf(kind, registration.effects) ??
     onBusyProblemOf(kind, registration) ??
     durationProblem('timeout', timeout, { min: 1 }) ??
     durationProblem('stallTimeout', stallTimeout, { min: 1 }) ??

@@ -74,6 +74,7 @@ const REGISTRATION = {
   rateLimit: 'anything',
   debounce: 'anything',
   onCrash: 'anything',
+  effects: 'anything',
   recoveries: 'anything',
   budget: 'anything',
   timeout: 'anything',

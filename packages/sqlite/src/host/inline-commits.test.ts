@@ -78,6 +78,7 @@ describe('createInlineCommits', () => {
   it.each<[string, readonly WriteJob[]]>([
     ['several jobs', [job(insert('a')), job(insert('b'))]],
     ['a job with a long text', [job(insert('a', { input: LONG }))]],
+    ['a run that has ended with a long result', [job(insert('a', { status: 'completed', result: LONG }))]],
     [
       'a job that replaces an input with a long one',
       [job({ type: 'run.transition', runId: 'a', from: ['queued'], attempt: 1, change: { input: LONG } })],

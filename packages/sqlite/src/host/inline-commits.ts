@@ -118,7 +118,7 @@ function textLength(write: Write): number {
     case 'idempotency.complete':
       return write.response.body.length
     case 'run.insert':
-      return write.run.input.length
+      return textLengthOf(write.run)
     case 'run.transition':
       return textLengthOf(write.change)
     case 'event.append':

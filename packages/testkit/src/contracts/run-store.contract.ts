@@ -16,6 +16,7 @@ import { runOwnerCases } from './run-owner.contract.ts'
 import { runThreadCases } from './run-thread.contract.ts'
 import { runTurnCases } from './run-turn.contract.ts'
 import { runVisibilityCases } from './run-visibility.contract.ts'
+import { runWholeCases } from './run-whole.contract.ts'
 import { subjectUsageCases } from './subject-usage.contract.ts'
 import { threadDeletionCases } from './thread-deletion.contract.ts'
 
@@ -275,6 +276,7 @@ export const runStoreCases: readonly ContractCase[] = [
   ...subjectUsageCases,
   ...runFenceCases,
   ...runExecutionCases,
+  ...runWholeCases,
   ...runFollowUpCases,
   ...runListCases,
   ...runVisibilityCases,

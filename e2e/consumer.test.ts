@@ -67,7 +67,7 @@ describe.each(names)('the tarball of %s', (name) => {
     const bundles = Object.keys(BUNDLED).includes(packedOf(name).folder)
     const notices = bundles ? ['dist/THIRD-PARTY-LICENSES'] : []
 
-    expect(rest).toEqual(['LICENSE', 'README.md', ...notices, 'package.json'])
+    expect(rest).toEqual(['LICENSE', 'README.md', ...notices, 'dist/sbom.cdx.json', 'package.json'])
     expect(files).toContain('dist/index.js')
     expect(files).toContain('dist/index.d.ts')
     expect(files.filter((path) => /\.(?:test|test-d|fixture)\./.test(path) && !path.startsWith('templates/'))).toEqual(

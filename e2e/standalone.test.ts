@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { Sbom } from '../tooling/build/sbom.ts'
+import { cycloneDxValidator } from '../tooling/release/cyclone-dx.ts'
 import { packStandalone } from '../tooling/release/standalone.ts'
 import { consumerEnvironment } from './consumer-project.ts'
 import { type StartedProcess, startProcess } from './started-process.ts'
@@ -55,6 +57,20 @@ describe('the standalone tarball', () => {
     const text = readFileSync(join(dir, 'node_modules/@perdure/standalone/THIRD-PARTY-LICENSES'), 'utf8')
 
     for (const name of ['hono', 'kysely', 'preact', 'valibot', 'ws', 'zod']) expect(text).toContain(`\n${name} `)
+  })
+
+  it('has a bill of materials with the command, the page and what they bundle', () => {
+    const sbom: Sbom = JSON.parse(readFileSync(join(dir, 'node_modules/@perdure/standalone/sbom.cdx.json'), 'utf8'))
+    const bundled = sbom.components.filter(({ properties }) => properties?.[0].value === 'bundled')
+    const validate = cycloneDxValidator()
+
+    validate(sbom)
+    expect(validate.errors).toBeNull()
+    expect(bundled.map(({ purl }) => purl.replace(/@[^@]+$/, ''))).toEqual(
+      expect.arrayContaining(
+        ['hono', 'kysely', 'preact', '%40perdure/cli', '%40perdure/console'].map((name) => `pkg:npm/${name}`),
+      ),
+    )
   })
 
   it('serves the console in perdure dev', async () => {

@@ -160,6 +160,8 @@ describe('the deploy folder', () => {
     const referenced = sources.flatMap((source) => source.match(/(?<=env:)PERDURE_[A-Z_]+\b/g) ?? [])
     // kubernetes.yaml mentions this variable only in a comment, as an example of a variable that Kubernetes sets.
     named.delete('PERDURE_SERVER_PORT')
+    // A variable of clients, which the Dockerfile mentions in a comment.
+    named.delete('PERDURE_URL')
 
     expect([...named].filter((name) => !fields.has(name)).toSorted()).toEqual(
       [...ofProxy, ...new Set(referenced)].toSorted(),

@@ -17,6 +17,7 @@ import { interfaceMembers, membersOf } from './derive/interface-members.ts'
 import { layers, withLayerTable } from './derive/layer-table.ts'
 import { guides, llmsText } from './derive/llms.ts'
 import { table } from './derive/markdown.ts'
+import { deprecatedIn } from './derive/pages/stability.ts'
 import { deriveReference } from './derive/reference.ts'
 import { firstSentence } from './documents/first-sentence.ts'
 
@@ -110,6 +111,14 @@ describe('deriveReference', () => {
     ['metrics.md', Object.keys(METRICS).map((metric) => `\`${metric}\``)],
   ])('lists every row of its table in %s', (name, expected) => {
     expect(expected.filter((text) => !pages[name]?.includes(text))).toEqual([])
+  })
+
+  it('lists what is deprecated, with what to use instead', () => {
+    const source =
+      '/** One. */\nexport const one = 1\n\n/**\n * Two.\n *\n * @deprecated Use `one`.\n */\nexport const two = 2\n'
+
+    expect(deprecatedIn(source)).toEqual([['`two`', 'Use `one`.']])
+    expect(pages['stability.md']).toContain('## Deprecated')
   })
 
   it('marks every operation that is refused by contract', () => {

@@ -35,9 +35,13 @@ const GIVEN: Readonly<Record<string, readonly string[]>> = {
   'packages/http/src/documents/asyncapi.test.ts': ['redocly'],
   'packages/http/src/documents/openapi.test.ts': ['redocly'],
   'packages/postgres/src/host/failover.test.ts': ["run('pg_dump'", "run('psql'"],
+  'tooling/consumer/packages.ts': ["'pnpm'", 'file'],
   'tooling/layers.test.ts': ['cli'],
-  'tooling/machine-tools.ts': ['path', "usable('strace'", "usable('unshare'"],
+  'tooling/machine-tools.ts': ['path', "usable('podman'", "usable('strace'", "usable('unshare'"],
   'tooling/postgres-server.ts': POSTGRES,
+  'tooling/release/image.ts': ["['podman'"],
+  'tooling/release/next-version.ts': ["join(root, 'node_modules/.bin/changeset')"],
+  'tooling/release/rehearsal-folder.ts': ['file'],
 }
 
 describe('a test', () => {

@@ -23,6 +23,7 @@ export const TOOLS = {
   caddy: { debian: 'caddy' },
   chromium: { debian: 'chromium', find: () => givenOr(process.env.CHROMIUM_PATH, 'chromium') },
   curl: { debian: 'curl' },
+  dpkg: { debian: 'dpkg' },
   ip: { debian: 'iproute2' },
   mount: { debian: 'mount', find: () => usable('mount', canMount) },
   nginx: { debian: 'nginx-light' },
@@ -38,9 +39,12 @@ export const TOOLS = {
   PostgreSQL: { debian: 'postgresql', find: () => process.env[URL_VARIABLE] ?? programOfServer('postgres') },
   /** A newer server than the distribution has, on which one suite is executed again. */
   'PostgreSQL 18': { find: () => process.env.TEST_POSTGRES_NEWEST },
+  /** Builds and runs an image without a daemon. Other users than root would need more of the machine. */
+  podman: { debian: 'podman', find: () => usable('podman', () => process.getuid?.() === 0) },
   promtool: { debian: 'prometheus' },
   psql: { debian: 'postgresql-client' },
   python3: { debian: 'python3' },
+  runc: { debian: 'runc' },
   script: { debian: 'bsdutils' },
   sha256sum: { debian: 'coreutils' },
   sqlite3: { debian: 'sqlite3' },

@@ -84,3 +84,27 @@ export const LICENSES: ReadonlySet<string> = new Set([
   'Apache-2.0',
   '0BSD',
 ])
+
+/** Upper limit for the size of each tarball in kB. A package that outgrows it needs a decision: what made it larger, and for whom. */
+export const MAX_TARBALL_KB: Readonly<Record<string, number>> = {
+  '@perdure/ai-sdk': 105,
+  '@perdure/cli': 480,
+  '@perdure/client': 75,
+  '@perdure/console': 330,
+  '@perdure/core': 1_000,
+  '@perdure/evals': 55,
+  '@perdure/http': 150,
+  '@perdure/in-memory': 95,
+  '@perdure/interop': 260,
+  '@perdure/mcp': 30,
+  '@perdure/platform-node': 160,
+  '@perdure/ports': 100,
+  '@perdure/postgres': 510,
+  '@perdure/protocol': 380,
+  '@perdure/realtime': 85,
+  '@perdure/server-app': 190,
+  '@perdure/sqlite': 790,
+  '@perdure/testkit': 330,
+  'create-perdure': 30,
+  perdure: 12,
+}

@@ -39,7 +39,7 @@ async function bundleThread(): Promise<string> {
   const plans = planBundles({
     ...{ entries: [], threads: [join(SQLITE, 'src/host/storage-worker.ts')] },
     ...{ external: [], externalOfThreads: ['better-sqlite3', 'better-sqlite3-multiple-ciphers'] },
-    ...{ dir, notices: join(dir, 'notices') },
+    ...{ dir, supply: { folder: SQLITE, notices: join(dir, 'notices'), sbom: join(dir, 'sbom') } },
   })
   await build(plans.filter(({ output }) => output?.format === 'cjs'))
   const file = join(cache, 'storage-worker.cjs')

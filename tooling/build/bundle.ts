@@ -1,7 +1,6 @@
-import { writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { BuildOptions, Plugin } from 'rolldown'
-import { noticesOf } from './notices.ts'
+import { type SupplyFiles, writeSupplyFiles } from './notices.ts'
 
 export interface BundlePlan {
   /** Entry points of processes and of packages that other modules import; their bundles share code. */
@@ -13,8 +12,8 @@ export interface BundlePlan {
   readonly externalOfThreads: readonly string[]
   /** The output folder, directly below the package. */
   readonly dir: string
-  /** The file for third-party licences of bundled code; not written when nothing third-party is bundled. */
-  readonly notices: string
+  /** The files that list what is bundled. */
+  readonly supply: SupplyFiles
 }
 
 /**
@@ -22,13 +21,13 @@ export interface BundlePlan {
  * stay readable.
  */
 export function planBundles(plan: BundlePlan): BuildOptions[] {
-  const notices = writeNotices(plan.notices)
+  const supply = writesSupplyFiles(plan.supply)
   const bundleOf = (files: readonly string[], external: readonly string[], format: 'esm' | 'cjs'): BuildOptions => ({
     input: Object.fromEntries(files.map((file) => [basename(file, '.ts'), file])),
     platform: 'node',
     resolve: { conditionNames: ['perdure-source', 'import', 'module', 'node', 'default'] },
     external: external.map((name) => new RegExp(`^${name}(?:/|$)`)),
-    plugins: [notices, oneByteText, destructuredBuiltins],
+    plugins: [supply, oneByteText, destructuredBuiltins],
     output: {
       dir: plan.dir,
       format,
@@ -78,15 +77,14 @@ const BUILTIN_IMPORT = /^import (?:\* as )?(\w+|\{[^}]*\}) from ("node:[\w/]+");
 const destructured = (_: string, names: string, module: string) =>
   `const ${names.replaceAll(' as ', ': ')} = globalThis.process.getBuiltinModule(${module});`
 
-/** Writes one licence file for all bundles of a plan. */
-function writeNotices(path: string): Plugin {
+/** Writes one list for all bundles of a plan. */
+function writesSupplyFiles(files: SupplyFiles): Plugin {
   const moduleIds: string[] = []
   return {
-    name: 'notices',
+    name: 'supply-files',
     writeBundle(_options, bundle) {
       for (const file of Object.values(bundle)) if (file.type === 'chunk') moduleIds.push(...file.moduleIds)
-      const text = noticesOf(moduleIds)
-      if (text !== '') writeFileSync(path, text)
+      writeSupplyFiles(files, moduleIds)
     },
   }
 }

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { build, type OutputOptions } from 'rolldown'
-import { noticesOf } from './notices.ts'
+import { writeSupplyFiles } from './notices.ts'
 
 const source = join(process.cwd(), 'src/page')
 const to = join(process.cwd(), 'dist/page')
@@ -72,7 +72,7 @@ writeFileSync(
     .replace('</head>', () => `<style>${style}</style>\n</head>`)
     .replace('</body>', () => `<script type="module">${script}</script>\n</body>`),
 )
-writeFileSync(
-  join(to, '../THIRD-PARTY-LICENSES'),
-  noticesOf([...chunks, ...docs].flatMap(({ moduleIds }) => moduleIds)),
+writeSupplyFiles(
+  { folder: process.cwd(), notices: join(to, '../THIRD-PARTY-LICENSES'), sbom: join(to, '../sbom.cdx.json') },
+  [...chunks, ...docs].flatMap(({ moduleIds }) => moduleIds),
 )

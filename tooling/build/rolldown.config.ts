@@ -24,6 +24,6 @@ export default defineConfig(
     external: installed,
     externalOfThreads: installed.filter((name) => !name.startsWith('@perdure/')),
     dir: 'dist',
-    notices: 'dist/THIRD-PARTY-LICENSES',
+    supply: { folder: process.cwd(), notices: 'dist/THIRD-PARTY-LICENSES', sbom: 'dist/sbom.cdx.json' },
   }),
 )

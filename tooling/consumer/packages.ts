@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -45,9 +45,21 @@ const ownNames: ReadonlySet<string> = new Set(everyPackage.map(({ manifest }) =>
 /** Whether a package of that name is in this repository. */
 export const isOwnPackage = (name: string): boolean => ownNames.has(name)
 
+let isOnPath: boolean | undefined
+
+/** The command line of the pinned pnpm: the program on the PATH, unless it has another version. */
+export function pnpmCommand(args: readonly string[]): readonly [file: string, args: readonly string[]] {
+  isOnPath ??= spawnSync('pnpm', ['--version'], { encoding: 'utf8' }).stdout?.trim() === PNPM_VERSION
+  return isOnPath ? ['pnpm', args] : ['npx', ['-y', rootManifest.packageManager, ...args]]
+}
+
+const PNPM_VERSION = rootManifest.packageManager.replace('pnpm@', '')
+
 /** Runs the pinned pnpm. */
-export const pnpm = (args: readonly string[], cwd = root): string =>
-  execFileSync('npx', ['-y', rootManifest.packageManager, ...args], { cwd, encoding: 'utf8', stdio: 'pipe' })
+export function pnpm(args: readonly string[], cwd = root): string {
+  const [file, all] = pnpmCommand(args)
+  return execFileSync(file, all, { cwd, encoding: 'utf8', stdio: 'pipe' })
+}
 
 /** A package as its users install it. */
 export interface Packed extends Package {
@@ -55,11 +67,15 @@ export interface Packed extends Package {
   readonly files: readonly string[]
 }
 
-/** Packs every package as `pnpm publish` would: without the source export condition, with plain version ranges. */
-export function packPackages(to: string): readonly Packed[] {
+/**
+ * Packs every package as `pnpm publish` would: without the source export condition, with plain version ranges.
+ *
+ * @param from this repository, or a copy of it
+ */
+export function packPackages(to: string, from = root): readonly Packed[] {
   mkdirSync(to, { recursive: true })
   const filters = packages.map(({ manifest }) => `--filter=${manifest.name}`)
-  pnpm([...filters, '-r', 'pack', '--pack-destination', to])
+  pnpm([...filters, '-r', 'pack', '--pack-destination', to], from)
   return packages.map(({ folder, manifest }) => {
     const tarball = join(to, `${manifest.name.replace('@', '').replace('/', '-')}-${manifest.version}.tgz`)
     const list = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' })

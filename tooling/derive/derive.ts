@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { clientTables } from './client-tables.ts'
-import { apiReports, entryPoints, withEntryPoints } from './entry-points.ts'
+import { apiReports, entryPoints, packageApis, withEntryPoints } from './entry-points.ts'
 import { withLayerTable } from './layer-table.ts'
 import { llmsText } from './llms.ts'
 import { deriveReference } from './reference.ts'
@@ -32,7 +32,8 @@ if (entries === undefined) {
   console.error('packages/perdure is not built: its entry points are not written')
 } else {
   mkdirSync(join(root, 'etc'), { recursive: true })
-  for (const [name, text] of Object.entries(apiReports(entries))) writeFileSync(join(root, 'etc', name), text)
+  const reports = apiReports([...entries, ...packageApis()])
+  for (const [name, text] of Object.entries(reports)) writeFileSync(join(root, 'etc', name), text)
   const text = withEntryPoints(readFileSync(architecture, 'utf8'), entries)
   if (text === undefined) console.error('ARCHITECTURE.md has no markers for the entry points: table not written')
   else writeFileSync(architecture, text)

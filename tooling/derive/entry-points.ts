@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { packages } from '../consumer/packages.ts'
 import { codes, table } from './markdown.ts'
 import { type EntryApi, publicApi } from './public-api.ts'
 
@@ -22,6 +23,20 @@ function declarations(): Readonly<Record<string, string>> {
 /** What each entry point exports, from the built declarations; `undefined` before the first build. */
 export const entryPoints = (): readonly EntryApi[] | undefined =>
   Object.values(declarations()).every((file) => existsSync(file)) ? publicApi(declarations()) : undefined
+
+/** What the other published packages export, from the built declarations. */
+export function packageApis(): readonly EntryApi[] {
+  const others = packages.filter(({ manifest }) => manifest.name !== 'perdure')
+  const entries = others.flatMap(({ folder, manifest }) =>
+    Object.entries(manifest.exports).flatMap(([path, conditions]) => {
+      const { types = '' } = conditions as Readonly<Record<string, string>>
+      return types.startsWith('./dist/')
+        ? [[`${manifest.name}${path.slice(1)}`, join(root, folder, types)] as const]
+        : []
+    }),
+  )
+  return publicApi(Object.fromEntries(entries))
+}
 
 /** `etc/<name>.api.md` for each entry point: every export with its declaration. */
 export const apiReports = (entries: readonly EntryApi[]): Readonly<Record<string, string>> =>

@@ -8,6 +8,7 @@ import { metricsPage } from './pages/metrics.ts'
 import { operationsPage } from './pages/operations.ts'
 import { realtimePage } from './pages/realtime.ts'
 import { scopesPage } from './pages/scopes.ts'
+import { stabilityPage } from './pages/stability.ts'
 import { tracesPage } from './pages/traces.ts'
 
 /** The files of docs/reference, by name. */
@@ -22,5 +23,6 @@ export const deriveReference = (): Readonly<Record<string, string>> => ({
   'operations.md': operationsPage(),
   'realtime.md': realtimePage(),
   'scopes.md': scopesPage(),
+  'stability.md': stabilityPage(),
   'traces.md': tracesPage(),
 })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'rolldown'
 import { planBundles } from '../build/bundle.ts'
+import { type Component, DELIVERY, type Sbom } from '../build/sbom.ts'
 import { type Manifest, packages, root, rootManifest } from '../consumer/packages.ts'
 
 /** Packages that cannot be bundled: a native module, and optional ones that users install themselves. */
@@ -47,11 +48,27 @@ async function bundle(folder: string): Promise<void> {
     external,
     externalOfThreads: external,
     dir: join(folder, 'dist'),
-    notices: join(folder, 'THIRD-PARTY-LICENSES'),
+    supply: {
+      folder,
+      from: folderOf('@perdure/sqlite'),
+      notices: join(folder, 'THIRD-PARTY-LICENSES'),
+      sbom: join(folder, 'sbom.cdx.json'),
+    },
   })
   await build(plans.map((options) => ({ ...options, logLevel: 'silent' as const })))
-  const ofConsole = readFileSync(join(folderOf('@perdure/console'), 'dist/THIRD-PARTY-LICENSES'))
-  appendFileSync(join(folder, 'THIRD-PARTY-LICENSES'), ofConsole)
+  const console = join(folderOf('@perdure/console'), 'dist')
+  appendFileSync(join(folder, 'THIRD-PARTY-LICENSES'), readFileSync(join(console, 'THIRD-PARTY-LICENSES')))
+  addBundled(join(folder, 'sbom.cdx.json'), join(console, 'sbom.cdx.json'))
+}
+
+/** Adds what a bundled page contains to a bill of materials. */
+function addBundled(path: string, ofPage: string): void {
+  const read = (file: string): Sbom => JSON.parse(readFileSync(file, 'utf8'))
+  const [sbom, { metadata, components }] = [read(path), read(ofPage)]
+  const known = new Set(sbom.components.map(({ purl }) => purl))
+  const page: Component = { ...metadata.component, properties: [{ name: DELIVERY, value: 'bundled' }] }
+  const more = [page, ...components].filter(({ purl }) => !known.has(purl))
+  writeFileSync(path, `${JSON.stringify({ ...sbom, components: [...sbom.components, ...more] }, null, 1)}\n`)
 }
 
 function manifest(): object {
@@ -64,7 +81,7 @@ function manifest(): object {
     ...{ name: '@perdure/standalone', version, license, repository, engines, type: 'module' },
     description: 'The perdure command, bundled with everything except the native storage driver.',
     bin: { perdure: './bin/perdure.js' },
-    files: ['bin', 'dist', '!dist/**/*.map', 'templates', 'THIRD-PARTY-LICENSES'],
+    files: ['bin', 'dist', '!dist/**/*.map', 'templates', 'THIRD-PARTY-LICENSES', 'sbom.cdx.json'],
     exports: {},
     dependencies: Object.fromEntries(ranges),
     peerDependencies: Object.fromEntries(OPTIONAL.map((name) => [name, rangeOf(name)])),

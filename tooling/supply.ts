@@ -106,5 +106,5 @@ export const MAX_TARBALL_KB: Readonly<Record<string, number>> = {
   '@perdure/sqlite': 790,
   '@perdure/testkit': 330,
   'create-perdure': 30,
-  perdure: 12,
+  perdure: 260,
 }

@@ -18,7 +18,7 @@ export async function rebuildIn(copy: string): Promise<void> {
   })
   for (const path of list
     .split('\0')
-    .filter((one) => /^(?:packages|apps|deploy|tooling|bench|examples)\/|^[^/]+$/.test(one))) {
+    .filter((one) => /^(?:packages|apps|deploy|docs|tooling|bench|examples)\/|^[^/]+$/.test(one))) {
     mkdirSync(dirname(join(copy, path)), { recursive: true })
     cpSync(join(root, path), join(copy, path))
   }

@@ -2,13 +2,13 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { apiReports, entryPoints, withEntryPoints } from '../tooling/derive/entry-points.ts'
+import { apiReports, entryPoints, packageApis, withEntryPoints } from '../tooling/derive/entry-points.ts'
 import { publicApi } from '../tooling/derive/public-api.ts'
 import { removeFolder } from './perdure-process.ts'
 
 const root = join(import.meta.dirname, '..')
 const entries = entryPoints() ?? []
-const reports = apiReports(entries)
+const reports = apiReports([...entries, ...packageApis()])
 
 /** Entry points and the modules that they import, by file. */
 const PLANTED: Readonly<Record<string, readonly string[]>> = {
@@ -46,7 +46,7 @@ function plantedApi() {
   )
 }
 
-describe('the entry points of perdure', () => {
+describe('the entry points of perdure and of its packages', () => {
   it.each(Object.entries(reports))('export what the report says: %s', (name, text) => {
     const path = join(root, 'etc', name)
 

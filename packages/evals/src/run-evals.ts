@@ -195,7 +195,8 @@ function waitingOf({ case: { decisions = {} }, waitingFor, decisions: made }: Tr
   if (waitingFor.length === 0) return {}
   const asked = new Set(made.map(({ name }) => name))
   const unused = Object.keys(decisions).filter((name) => !asked.has(name))
-  const waiting = `${listOf(waitingFor)} ${waitingFor.length === 1 ? 'waits' : 'wait'} for a decision`
+  const names = [...new Set(waitingFor)]
+  const waiting = `${listOf(names)} ${names.length === 1 ? 'waits' : 'wait'} for a decision`
   return { waiting: unused.length === 0 ? waiting : `${waiting}; decisions has only ${listOf(unused)}` }
 }
 

@@ -1,5 +1,5 @@
 import { type Clock, isStorageBusy, isStorageError, type NewEvent, type UnitOfWork } from '@perdure/ports'
-import type { RetryDeps } from '../concurrency/retry-transient.ts'
+import { createBackoff, type RetryDeps } from '../concurrency/retry-transient.ts'
 
 export interface EventCollectorDeps extends RetryDeps {
   readonly unitOfWork: UnitOfWork
@@ -53,21 +53,20 @@ const PAUSE_PER_MS = 4
 const CROWD = 16
 const SAMPLE_WEIGHT = 1 / 4
 const MAX_SAMPLE_MS = 50
-const FIRST_RETRY_MS = 100
-const MAX_RETRY_MS = 5_000
 
 interface Part {
   readonly source: EventSource
   readonly events: readonly NewEvent[]
 }
 
-export function createEventCollector({ unitOfWork, clock, timers, logger }: EventCollectorDeps): EventCollector {
+export function createEventCollector(deps: EventCollectorDeps): EventCollector {
+  const { unitOfWork, clock, timers } = deps
+  const backoff = createBackoff(deps)
   const waiting = new Set<EventSource>()
   let work = Promise.withResolvers<void>()
   let meanMs = 0
   let newestGroup = 0
   let endedMs = Number.NEGATIVE_INFINITY
-  let retryMs = FIRST_RETRY_MS
 
   const pause = (ms: number) => new Promise<void>((resolve) => timers.after(ms, resolve))
 
@@ -100,7 +99,7 @@ export function createEventCollector({ unitOfWork, clock, timers, logger }: Even
   }
 
   const measure = (startedMs: number) => {
-    retryMs = FIRST_RETRY_MS
+    backoff.reset()
     endedMs = clock.monotonicMs()
     meanMs += (Math.min(endedMs - startedMs, MAX_SAMPLE_MS) - meanMs) * SAMPLE_WEIGHT
   }
@@ -112,13 +111,7 @@ export function createEventCollector({ unitOfWork, clock, timers, logger }: Even
       return
     }
     for (const { source } of group) source.settle({ error })
-    if (isStorageBusy(error)) await waitForStorage(error.code)
-  }
-
-  const waitForStorage = async (code: string) => {
-    logger.warn('storage call refused; retrying', { error: code, delayMs: retryMs })
-    await pause(retryMs)
-    retryMs = Math.min(retryMs * 2, MAX_RETRY_MS)
+    if (isStorageBusy(error)) await backoff.pause(error)
   }
 
   const storeNext = async () => {

@@ -1,5 +1,6 @@
 import { type HookVerifier, perdureError } from '@perdure/ports'
 import type { HookConfig } from '@perdure/protocol'
+import type { RunTarget } from '../targets/run-target.ts'
 import type { TriggerRegistration } from '../triggers/trigger-definition.ts'
 
 /** A hook of the configuration, ready to receive requests. */
@@ -48,11 +49,14 @@ export const verifyNameOf = ({ verify }: Pick<Hook, 'verify'>): string => {
 /** The triggers that start what the hooks of the configuration name in `to`. Every delivery starts a run. */
 export const hookTriggers = (hooks: readonly Pick<HookConfig, 'id' | 'to'>[]): readonly TriggerRegistration[] =>
   hooks.flatMap(({ id, to }): readonly TriggerRegistration[] => {
-    const target = targetOf(to)
-    return target === undefined ? [] : [{ id: hookTriggerId(id), kind: 'webhook', hook: id, overlap: 'allow', target }]
+    const started = startedBy(to)
+    if (started === undefined) return []
+    const target = started.kind === 'agent' ? { agentId: started.id } : { workflowId: started.id }
+    return [{ id: hookTriggerId(id), kind: 'webhook', hook: id, overlap: 'allow', target }]
   })
 
-function targetOf(to: HookConfig['to']): TriggerRegistration['target'] | undefined {
+/** What each delivery of a hook starts; `undefined` if it emits an event, or if only other triggers name the hook. */
+export function startedBy(to: HookConfig['to']): Pick<RunTarget, 'kind' | 'id'> | undefined {
   if (to === undefined || 'event' in to) return undefined
-  return 'agent' in to ? { agentId: to.agent } : { workflowId: to.workflow }
+  return 'agent' in to ? { kind: 'agent', id: to.agent } : { kind: 'workflow', id: to.workflow }
 }

@@ -3,7 +3,7 @@ import type { IncomingDelivery } from '@perdure/protocol'
 import { checkEventName } from '../durable/event-name.ts'
 import { checkInput } from '../targets/check-input.ts'
 import type { RunTargets } from '../targets/run-target.ts'
-import type { Hook } from './hook.ts'
+import { type Hook, startedBy } from './hook.ts'
 
 /** What a delivery is to start, or why it starts nothing. */
 export type HookIntent =
@@ -42,9 +42,9 @@ export async function readDelivery(
       step = 'key'
       return { kind: 'start', payload: text, ...eventsOf(to, delivery) }
     }
-    const target = targetOf(targets, to)
-    step = `the schema of "${target?.id}"`
-    await checkInput(target ?? {}, payload)
+    const started = startedBy(to)
+    step = `the schema of "${started?.id}"`
+    await checkInput((started && targets.find(started.kind, started.id)) ?? {}, payload)
     step = 'sessionId'
     return { kind: 'start', payload: text, sessionId: sessionOf(to?.sessionId, delivery), events: [] }
   } catch (error) {
@@ -78,13 +78,7 @@ function parseBody(text: string, mediaType: string): unknown {
 
 const parseJson = (text: string): unknown => parseStrictJson(new TextEncoder().encode(text))
 
-type To = NonNullable<Hook['to']>
-type EventTarget = Extract<To, { readonly event: string }>
-
-function targetOf(targets: Pick<RunTargets, 'find'>, to: Exclude<To, EventTarget> | undefined) {
-  if (to === undefined) return undefined
-  return 'agent' in to ? targets.find('agent', to.agent) : targets.find('workflow', to.workflow)
-}
+type EventTarget = Extract<NonNullable<Hook['to']>, { readonly event: string }>
 
 function eventsOf({ event, key }: EventTarget, delivery: IncomingDelivery): Pick<Start, 'events' | 'reason'> {
   if (key === undefined) return { events: [event] }

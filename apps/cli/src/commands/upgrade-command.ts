@@ -6,6 +6,7 @@ import type { LoadedConfig } from '../config/load-config.ts'
 import { checkDatabase } from '../doctor/check-database.ts'
 import { checkNode, checkSqlite } from '../doctor/check-runtime.ts'
 import { checkStart } from '../doctor/check-start.ts'
+import { checkSchema } from '../doctor/check-storage.ts'
 import { type Finding, fail, failFrom, findingText, ok, warn } from '../doctor/finding.ts'
 import { rehearseMigrations } from '../doctor/rehearse-migrations.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
@@ -49,7 +50,7 @@ async function checkUpgrade(load: () => Promise<LoadedConfig>): Promise<readonly
 async function checkStorage(config: ServerConfig, loaded: LoadedConfig): Promise<readonly Finding[]> {
   const { kind, path } = config.storage
   if (kind === 'postgres') return checkSharedStorage(config, loaded)
-  if (path === ':memory:' || !existsSync(path)) return [ok('schema', 'no database yet: the first start creates it')]
+  if (!existsSync(path)) return [await checkSchema(config, loaded)]
   const { findings, migrated, end } = await rehearseMigrations(config, loaded)
   try {
     return migrated === undefined ? findings : [...findings, ...(await checkRuns(migrated, loaded))]

@@ -1,11 +1,11 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createLogDestination, openLogDestination, type ProcessStream } from './log-destination.ts'
 import { openServerLog } from './server-log.ts'
 
-const OPTIONS = { droppedLine: (count: number) => `${count} dropped\n` }
+const OPTIONS = { droppedLine: (count: number) => `${count} dropped\n`, pauseMs: 0 }
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 /** A stream that accepts one text at a time: `accept` completes the oldest pending write. */
@@ -63,6 +63,37 @@ describe('createLogDestination', () => {
     accept()
 
     expect(texts).toEqual(['a\n', 'b\nc\n'])
+  })
+
+  it('writes together what is written within the pause after a write, unless it is flushed', async () => {
+    const { stream, texts, accept } = heldStream()
+    const { write, flush } = createLogDestination(stream, { ...OPTIONS, pauseMs: 60_000 })
+    write('a\n')
+    await nextTurn()
+    accept()
+    for (const line of ['b\n', 'c\n']) {
+      write(line)
+      await nextTurn()
+    }
+    expect(texts).toEqual(['a\n'])
+    const flushed = flush(60_000)
+    accept()
+    await flushed
+
+    expect(texts).toEqual(['a\n', 'b\nc\n'])
+  })
+
+  it('writes a line that waits for the pause after it', async () => {
+    const { stream, texts, accept } = heldStream()
+    const { write } = createLogDestination(stream, { ...OPTIONS, pauseMs: 20 })
+    write('a\n')
+    await nextTurn()
+    accept()
+    write('b\n')
+    await nextTurn()
+    expect(texts).toEqual(['a\n'])
+
+    await vi.waitFor(() => expect(texts).toEqual(['a\n', 'b\n']), 10_000)
   })
 
   it('drops and counts lines beyond its bound, and reports their number after the waiting lines', async () => {
@@ -196,6 +227,7 @@ describe('openServerLog', () => {
     logger.error(huge, new Error('d'))
     expect(droppedLines()).toBe(1)
     accept()
+    await vi.waitFor(() => expect(texts).toHaveLength(2), 10_000)
     const report = texts.at(-1)?.trim().split('\n').at(-1) ?? ''
 
     if (json)

@@ -10,8 +10,8 @@ export interface ProcessStream {
 }
 
 /**
- * Writes log lines without blocking the caller. The lines of one turn of the event loop are written together, one write
- * at a time. While the destination accepts nothing (a pipe that nobody reads, a full disk), lines wait in a bounded
+ * Writes log lines without blocking the caller, one write at a time. A line is written after the present turn of the
+ * event loop, or `pauseMs` later if the last write began less than `pauseMs` ago: a write costs more than its lines. While the destination accepts nothing (a pipe that nobody reads, a full disk), lines wait in a bounded
  * buffer. Lines that do not fit are dropped and counted; once the waiting lines are written, one more line reports how
  * many were dropped.
  */
@@ -33,9 +33,12 @@ export interface LogDestinationOptions {
   readonly droppedLine: (count: number) => string
   /** Maximum number of buffered characters, including those that are being written. */
   readonly maxBuffered?: number
+  /** In milliseconds; 10 by default. */
+  readonly pauseMs?: number
 }
 
 const MAX_BUFFERED = 4 * 1024 * 1024
+const PAUSE_MS = 10
 /** Delay before a failed write is retried, for example when the disk is full. */
 const RETRY_MS = 500
 
@@ -57,13 +60,14 @@ export function openLogDestination(stream: ProcessStream, options: LogDestinatio
 }
 
 export function createLogDestination(stream: ProcessStream, options: LogDestinationOptions): LogDestination {
-  const { droppedLine, maxBuffered = MAX_BUFFERED } = options
+  const { droppedLine, maxBuffered = MAX_BUFFERED, pauseMs = PAUSE_MS } = options
   const output = isFile(stream.fd) ? fileOutput(stream.fd) : streamOutput(stream)
   let lines: string[] = []
   let waitingLength = 0
   let isSending = false
   let sendingLength = 0
   let isScheduled = false
+  let sentAt = Number.NEGATIVE_INFINITY
   let dropped = 0
   let reported = 0
   const idleListeners: (() => void)[] = []
@@ -78,12 +82,22 @@ export function createLogDestination(stream: ProcessStream, options: LogDestinat
     return text
   }
 
+  const isPausing = () => performance.now() - sentAt < pauseMs
+
+  const schedule = () => {
+    if (isScheduled || isSending || !hasWaiting()) return
+    isScheduled = true
+    if (isPausing()) setTimeout(send, pauseMs)
+    else setImmediate(send)
+  }
+
   const send = () => {
     isScheduled = false
     if (isSending || !hasWaiting()) return
     const count = lines.length
     const text = take()
     isSending = true
+    sentAt = performance.now()
     sendingLength = text.length
     output.write(text, (error) => {
       if (error) {
@@ -93,7 +107,8 @@ export function createLogDestination(stream: ProcessStream, options: LogDestinat
       }
       isSending = false
       sendingLength = 0
-      send()
+      if (isPausing() && idleListeners.length === 0) schedule()
+      else send()
       if (!isSending) for (const listener of idleListeners.splice(0)) listener()
     })
   }
@@ -106,9 +121,7 @@ export function createLogDestination(stream: ProcessStream, options: LogDestinat
       }
       lines.push(text)
       waitingLength += text.length
-      if (isScheduled) return
-      isScheduled = true
-      setImmediate(send)
+      schedule()
     },
     droppedLines: () => dropped,
     flush: (withinMs) =>

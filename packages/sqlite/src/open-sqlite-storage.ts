@@ -1,5 +1,5 @@
 import type { Refusal, Storage, StorageStatus } from '@perdure/ports'
-import { createStores } from '@perdure/storage'
+import { createStores, keepTokens } from '@perdure/storage'
 import { type Connection, keepOpen, openConnection, openInlineConnection } from './file/connection.ts'
 import type { Encryption } from './file/encryption.ts'
 import { type HeldFiles, holdFiles } from './file/held-files.ts'
@@ -104,7 +104,8 @@ async function openFile(options: SqliteStorageOptions, path: string, open: OpenD
     const parts = { readFrom, openInline, reserve, guard, onFilesLost, onFatal, onClosed }
     const host = createWorkerHost(worker, { path, synchronous, encryption, ...parts })
     const upkeep = await startUpkeep({ host, worker, path, storeMark })
-    return { ...assemble(withUpkeep(host, upkeep.end), () => ({ ...sizes(), freeBytes: upkeep.freeBytes() })), cipher }
+    const storage = assemble(withUpkeep(host, upkeep.end), () => ({ ...sizes(), freeBytes: upkeep.freeBytes() }))
+    return { ...keepTokens(storage), cipher }
   } catch (error) {
     await worker.terminate()
     lease.release()

@@ -68,6 +68,7 @@ export {
   toChangedStepColumns,
 } from './steps/step-writes.ts'
 export type { StorageHost } from './storage-host.ts'
+export { keepTokens } from './tokens/known-tokens.ts'
 export { TOKEN_COLUMNS, type TokenRow, toToken, toTokenRow } from './tokens/token-row.ts'
 export type { Transaction, WriteApplier, WriteAppliers, WriteOf } from './transaction.ts'
 export { FIRE_COLUMNS, type FireRow, toFire, toFireRow } from './triggers/fire-row.ts'

@@ -66,8 +66,8 @@ export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
     pool: 'forks',
-    // On two cores, the third and the fourth worker use the time in which the tests of the other two wait for servers.
-    maxWorkers: 4,
+    // On two cores, three more workers use the time in which the tests of the other two wait for servers.
+    maxWorkers: 5,
     reporters: ['default', summary],
     projects: [
       {

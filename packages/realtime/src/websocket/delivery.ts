@@ -36,6 +36,8 @@ export interface Delivery {
 
 /** Limit per subscription, so that a busy subscription does not delay the others on its connection. */
 const MAX_EVENTS_PER_TURN = 64
+/** Limit for a subscription that delays no other: each turn is a write to the socket. */
+const MAX_EVENTS_ALONE = 256
 
 const MAX_SHARED_SOURCES = 1_000
 
@@ -80,7 +82,8 @@ export function createDelivery({ feed, outbox, framesOf, onFailed }: DeliveryDep
       if (!outbox.hasRoom(connection)) return undefined
       outbox.madeProgress(connection)
       behind.delete(subscription)
-      const page = feed.read(subscription.source, { after: subscription.position, limit: MAX_EVENTS_PER_TURN })
+      const limit = behind.size === 0 ? MAX_EVENTS_ALONE : MAX_EVENTS_PER_TURN
+      const page = feed.read(subscription.source, { after: subscription.position, limit })
       if (page instanceof Promise) return page.then((read) => sendIfSubscribed(subscription, read))
       sendIfSubscribed(subscription, page)
     }

@@ -64,7 +64,8 @@ async function recover(deps: RecoverRunsDeps, run: RunRecord, target: RunTarget 
     return false
   }
   if (run.attempt - 1 - (run.retries ?? 0) >= target.recoveries) {
-    const message = `the run was attempted ${run.attempt} times and never finished`
+    const tries = `the run was attempted ${run.attempt} times and never finished (recoveries: ${target.recoveries})`
+    const message = `${tries}; perdure runs retry ${run.id} continues it after its recorded steps`
     await fail(deps, run, { finishReason: 'error', error: { code: 'attempts-exhausted', message } })
     return false
   }

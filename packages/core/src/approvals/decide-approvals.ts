@@ -172,6 +172,9 @@ function changeOf(step: StepRecord, resolution: ApprovalResolution): Omit<Resolv
 
 const refusedChange = ({ name }: StepRecord, reason: string | undefined, endedAt: EpochMs) => ({
   status: 'failed' as const,
-  error: { code: 'step-failed', message: `${name} must not run again: ${reason ?? 'denied'}` },
+  error: {
+    code: 'step-failed',
+    message: `${name} was executing when the server stopped, so it may have taken effect; it must not run again: ${reason ?? 'denied'}`,
+  },
   endedAt,
 })

@@ -116,7 +116,12 @@ describe('a tool that was executing when the process died', () => {
     const execute = (_: unknown, { idempotencyKey }: StepContext) =>
       effects.push(idempotencyKey) === 1 ? never() : 'done'
     const code: Code = async ({ tool, sleep }) => {
-      const outcome = await tool({ name: 'pay', execute, ...(onCrash === undefined ? {} : { onCrash }) })
+      const outcome = await tool({
+        name: 'pay',
+        args: { amount: 40 },
+        execute,
+        ...(onCrash === undefined ? {} : { onCrash }),
+      })
       await sleep('nap', 10)
       return outcome
     }
@@ -147,7 +152,7 @@ describe('a tool that was executing when the process died', () => {
 
   it.each([
     [true, 2, { ok: true, value: 'done' }],
-    [false, 1, failed('approval_denied')],
+    [false, 1, failed('execution_failed')],
   ] as const)(
     'asks for an approval with onCrash ask, and follows the decision (approved: %s)',
     async (approved, executions, expected) => {
@@ -164,6 +169,7 @@ describe('a tool that was executing when the process died', () => {
       expect(resultOf(await second.find(runId))).toEqual(expected)
       expect(effects).toHaveLength(executions)
       const types = (await second.eventsOf(runId)).map(({ type }) => type)
+      expect(approval?.payload).toEqual({ toolName: 'pay', args: { amount: 40 } })
       expect([approval?.toolCallId, types.includes('tool.approval.requested')]).toEqual([effects[0], true])
     },
   )

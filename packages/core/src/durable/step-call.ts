@@ -80,6 +80,8 @@ export interface StepCall<T> {
   readonly lost?: ((step: StepRecord) => T) | undefined
   /** The id of a tool call; its `idempotencyKey` when missing. */
   readonly toolCallId?: string | undefined
+  /** Shown to a person who decides whether the call may run again after a crash. */
+  readonly shown?: unknown
   /** Events that the commit of the result stores before the end of the step. */
   readonly said?: Said | undefined
   /** The result in place of one that cannot be recorded; if missing, the call throws `step-failed`. */
@@ -87,7 +89,7 @@ export interface StepCall<T> {
 }
 
 /** A durable piece of work, and how one try executes it and records the result. */
-export interface Work<T = unknown> extends Pick<StepCall<T>, 'options' | 'lost' | 'countsAs' | 'toolCallId'> {
+export interface Work<T = unknown> extends Pick<StepCall<T>, 'options' | 'lost' | 'countsAs' | 'toolCallId' | 'shown'> {
   /** How the work is traced; as a step when missing. */
   readonly kind?: 'step' | 'tool' | 'model'
   /** Resolves with the recorded result. @throws what the work throws; nothing is recorded then */
@@ -125,14 +127,14 @@ export async function callWork<T>(scope: CallScope, name: string, work: Work<T>)
 async function afterCrash(
   scope: CallScope,
   recorded: StepRecord,
-  { kind, toolCallId, options: { onCrash = 'retry', recoveries } }: Pick<Work, 'kind' | 'options' | 'toolCallId'>,
+  { options: { onCrash = 'retry', recoveries }, ...asked }: Pick<Work, 'kind' | 'options' | 'toolCallId' | 'shown'>,
 ): Promise<StepRecord> {
   const { ledger, run } = scope
   if (recorded.status === 'waiting') return ledger.waitForRetry(recorded.seq)
   if (recorded.attempt === run.attempt) return recorded // A person has approved another execution.
   const isUsedUp = (recorded.recoveries ?? 0) >= (recoveries ?? Number.POSITIVE_INFINITY)
   if (onCrash === 'retry' && !isUsedUp) return recorded
-  return onCrash === 'fail' || isUsedUp ? fail(scope, recorded) : ask(scope, recorded, { kind, toolCallId })
+  return onCrash === 'fail' || isUsedUp ? fail(scope, recorded) : ask(scope, recorded, asked)
 }
 
 const CUT_OFF = 'was executing when the server stopped'
@@ -162,13 +164,14 @@ async function fail(scope: CallScope, recorded: StepRecord): Promise<StepRecord>
 async function ask(
   scope: CallScope,
   recorded: StepRecord,
-  { kind = 'step', toolCallId = idempotencyKeyOf(recorded) }: Pick<Work, 'kind' | 'toolCallId'>,
+  { kind = 'step', toolCallId = idempotencyKeyOf(recorded), shown }: Pick<Work, 'kind' | 'toolCallId' | 'shown'>,
 ): Promise<StepRecord> {
   const { journal, ledger } = scope
   const { approval, events } = approvalRequest(scope, {
     seq: recorded.seq,
     name: recorded.name,
     title: `Run the ${kind === 'model' ? 'step' : kind} ${recorded.name} again? It was executing when the server stopped.`,
+    payload: shown,
     ...(kind === 'tool' ? { toolCallId } : {}),
   })
   await ledger.busy(() =>

@@ -45,6 +45,7 @@ export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Pr
   let report: Report = () => []
   const outcome = await callStep<ToolOutcome<T>>(scope, name, {
     toolCallId,
+    shown: { toolName: name, args: given.args },
     countsAs: scope.budget.takeToolCall,
     async fn(attempt) {
       const executed = await afterCheck(scope, () => execute(scope, { ...call, ...given, toolCallId }, attempt))
@@ -59,8 +60,7 @@ export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Pr
       return outcome
     },
     options: definedMembers({ onCrash, retries, recoveries }),
-    lost: ({ approvalId, error }) =>
-      failed(approvalId === undefined ? 'execution_failed' : 'approval_denied', error?.message ?? `${name} is lost`),
+    lost: ({ error }) => failed('execution_failed', error?.message ?? `${name} is lost`),
     failureOf: (outcome) => (outcome.ok ? undefined : outcome.error.kind),
   })
   return given.decided?.edited === true ? { ...outcome, editedArgs: given.args } : outcome

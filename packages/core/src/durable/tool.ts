@@ -22,7 +22,7 @@ export interface ToolCall<Args = unknown, Result = unknown> extends Pick<RepeatO
   readonly timeout?: Duration
   /**
    * How to treat a call that was executing when the process died: `'retry'` (default) executes it again with the same
-   * `idempotencyKey`; `'fail'` returns `execution_failed`; `'ask'` asks a person, and returns `approval_denied` when they
+   * `idempotencyKey`; `'fail'` returns `execution_failed`; `'ask'` asks a person, and returns `execution_failed` when they
    * decline.
    */
   readonly onCrash?: RepeatOptions['onCrash']

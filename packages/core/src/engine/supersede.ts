@@ -1,4 +1,13 @@
-import { type ApprovalStore, EVERY_ROW, isRefusal, type ListedRun, type RunRecord, type RunStore } from '@perdure/ports'
+import {
+  type ApprovalRecord,
+  type ApprovalStore,
+  EVERY_ROW,
+  isRefusal,
+  type ListedRun,
+  type RunRecord,
+  type RunStore,
+  type StepStore,
+} from '@perdure/ports'
 import { ADMIN_SCOPE } from '@perdure/protocol'
 import type { ResolveApproval } from '../approvals/resolve-approval.ts'
 import { eachItem } from '../collections/each-item.ts'
@@ -8,21 +17,27 @@ import { queuedSince } from './run-line.ts'
 export interface SupersedeDeps {
   readonly approvals: Pick<ApprovalStore, 'list'>
   readonly runs: RunStore
+  readonly steps: Pick<StepStore, 'find'>
   readonly resolveApproval: ResolveApproval
 }
 
 /**
  * Denies the approvals that were open when the message came, of a turn of the same owner and of its children. Approvals that were
- * asked for later stay open: the user had not seen them.
+ * asked for later stay open: the user had not seen them. So do those that ask whether a call that a crash cut off may run again: its
+ * effect may have happened, which no message can take back.
  */
 export type Supersede = (turn: Pick<ListedRun<never>, 'id' | 'owner'>, message: RunRecord) => Promise<void>
 
-export function createSupersede({ approvals, runs, resolveApproval }: SupersedeDeps): Supersede {
+export function createSupersede({ approvals, runs, steps, resolveApproval }: SupersedeDeps): Supersede {
+  const asksToRepeat = async ({ runId, seq }: Pick<ApprovalRecord, 'runId' | 'seq'>) =>
+    seq !== undefined && (await steps.find(runId, seq))?.kind === 'step'
+
   const deny = async (runId: string, message: RunRecord): Promise<void> => {
     const pages = (cursor: string | undefined) =>
       approvals.list({ runId, status: 'pending' }, { limit: 100, order: 'asc', cursor }, EVERY_ROW)
-    for await (const { id: approvalId, createdAt } of eachItem(pages)) {
-      if (createdAt > queuedSince(message)) continue
+    for await (const approval of eachItem(pages)) {
+      const { id: approvalId, createdAt } = approval
+      if (createdAt > queuedSince(message) || (await asksToRepeat(approval))) continue
       // The message withdraws what its owner has asked for, whoever would decide it.
       const decision = { approved: false, reason: 'superseded', by: message.owner, scopes: [ADMIN_SCOPE] }
       await resolveApproval({ approvalId, ...decision, visibility: EVERY_ROW }).catch((error: unknown) => {

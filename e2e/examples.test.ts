@@ -8,6 +8,7 @@ import { createClient } from '../packages/client/src/index.ts'
 import type { ToolName } from '../tooling/machine-tools.ts'
 import { needsTool } from '../tooling/needed-tool.ts'
 import { launchChromium } from './browser-page.ts'
+import { nextChat } from './next-chat.ts'
 import { copyExample, EXAMPLES, startExample as start } from './started-example.ts'
 
 /** `chat-pages.test.ts` checks them. */
@@ -240,6 +241,7 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
     expect(JSON.parse(wrong.stdout).compared[0]).toMatchObject({ name: 'refunds', verdict: 'worse' })
   },
 
+  'next-chat': nextChat,
   hono: () => mounted('hono'),
   express: () => mounted('express'),
   fastify: () => mounted('fastify'),

@@ -29,7 +29,7 @@ export const RUNTIME_DEPENDENCIES: Readonly<Record<string, readonly string[]>> =
 /** Optional packages that a package uses when installed, and the test runner of the testkit. */
 export const OPTIONAL_PEERS: Readonly<Record<string, readonly string[]>> = {
   'packages/sqlite': ['better-sqlite3-multiple-ciphers'],
-  'packages/platform-node': ['@napi-rs/keyring', '@opentelemetry/api', 'aws4fetch'],
+  'packages/platform-node': ['@napi-rs/keyring', '@opentelemetry/api', 'aws4fetch', 'openid-client'],
   'packages/testkit': ['vitest'],
   'packages/ai-sdk': ['ai'],
   'packages/server-app': ['ai'],

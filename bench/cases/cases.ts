@@ -10,6 +10,7 @@ import { embedded } from './embedded.ts'
 import { fanOut } from './fan-out.ts'
 import { flushDelay } from './flush-delay.ts'
 import { foldCost } from './fold.ts'
+import { jwtRuns } from './jwt-runs.ts'
 import { keyedReplay } from './keyed-replay.ts'
 import { memoryGrowth } from './memory-growth.ts'
 import { postgresReplay } from './postgres-replay.ts'
@@ -44,6 +45,7 @@ export const CASES: readonly BenchCase[] = [
   projectedStreams,
   aiSdkOverhead,
   stepCosts,
+  jwtRuns,
   postgresRuns,
   postgresAgainstSqlite,
   postgresAgainstDbos,

@@ -29,7 +29,7 @@ interface Target {
 }
 
 /** Measures runs per second, and records the processor time of each round. */
-function measuring({ server, cores, ...request }: Target, { durationMs }: Effort) {
+export function measuring({ server, cores, ...request }: Target, { durationMs }: Effort) {
   let firstKey = 0
   let costs: LoadCost[] = []
   const load = async (connections: number): Promise<number> => {
@@ -60,7 +60,7 @@ function measuring({ server, cores, ...request }: Target, { durationMs }: Effort
 
 type Measured = ReturnType<typeof measuring>
 
-async function compared(effort: Effort, floor: Measured, subject: Measured, connections: number) {
+export async function compared(effort: Effort, floor: Measured, subject: Measured, connections: number) {
   floor.takeCosts()
   subject.takeCosts()
   const figures = await alternate(effort.rounds, {
@@ -70,7 +70,7 @@ async function compared(effort: Effort, floor: Measured, subject: Measured, conn
   return { ...figures, load: { floor: floor.takeCosts(), subject: subject.takeCosts() } }
 }
 
-const warmUpRuns = ({ isQuick }: Effort) => (isQuick ? 3_000 : 20_000)
+export const warmUpRuns = ({ isQuick }: Effort) => (isQuick ? 3_000 : 20_000)
 const figuresOf = (costs: readonly LoadCost[], name: keyof LoadCost) => costs.map((one) => one[name])
 
 interface Form {

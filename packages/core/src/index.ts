@@ -54,12 +54,10 @@ export { createChats, type DeleteChat, type ForkChat, type ReadChats, type Updat
 export { type BoundedMap, createBoundedMap } from './collections/bounded-map.ts'
 export { createCommit, publishing } from './commit/create-commit.ts'
 export { createKeyedMutex } from './concurrency/mutex.ts'
-export {
-  type ConsoleSession,
-  type ConsoleSessions,
-  createConsoleSessions,
-  type SignInRequest,
-} from './console/console-sessions.ts'
+export { type ConsoleAccess, createConsoleAccess } from './console/console-access.ts'
+export type { ConsoleSession, SignedIn } from './console/console-session.ts'
+export type { ConsoleSessions, SignInRequest } from './console/console-sessions.ts'
+export type { ProviderSignIn } from './console/provider-sign-in.ts'
 export { type ConsolidatorGroup, createConsolidator } from './consolidator/consolidator.ts'
 export type { ConsolidatorLoop } from './consolidator/consolidator-loop.ts'
 export type { ConsolidatorCheck, ConsolidatorState } from './consolidator/consolidator-state.ts'

@@ -4,7 +4,7 @@ import {
   createAudit,
   createAuth,
   createChats,
-  createConsoleSessions,
+  createConsoleAccess,
   createConsolidator,
   createEmitter,
   createEngine,
@@ -30,6 +30,7 @@ import {
   createWebhooks,
   createWorkflowRegistry,
   type FireEventTriggers,
+  type JwtIssuer,
   NO_ATTEMPT_LIMIT,
   type RunContext,
   type RunServices,
@@ -50,21 +51,20 @@ import { TEST_CONSOLE, TEST_DOCS_PAGE } from './console/console-data.fixture.ts'
 import { eventStream, fixedStream } from './fixed-stream.fixture.ts'
 import { resolveSecret, testHooks } from './hooks.fixture.ts'
 import type { AnswerNote, HttpAppDeps, HttpConfig } from './http-app-deps.ts'
-import { PROTOCOL_LIMITS, TEST_CONFIG } from './http-config.fixture.ts'
+import { NO_ROLES, PROTOCOL_LIMITS, TEST_CONFIG } from './http-config.fixture.ts'
 import { receivedElsewhere } from './received-elsewhere.fixture.ts'
+import { type LogLine, recordingLogger } from './recorded-log.fixture.ts'
 import { toResponse } from './response/text-answer.ts'
 import { mcpClient, noWebhookSender } from './test-clients.fixture.ts'
+import { testDigest, testSealer } from './test-crypto.fixture.ts'
 
 export { bodyOf } from '@perdure/testkit'
-
-import { type LogLine, recordingLogger } from './recorded-log.fixture.ts'
-import { testDigest, testSealer } from './test-crypto.fixture.ts'
 
 export interface AppOptions {
   readonly config?: Partial<HttpConfig>
   readonly deps?: Partial<HttpAppDeps>
-  /** Default `none`. */
-  readonly auth?: 'none' | 'token'
+  readonly auth?: 'none' | 'token' // default: 'none'
+  readonly jwtIssuers?: readonly JwtIssuer[]
   /** Shares the storage and clock of another app. */
   readonly on?: { readonly storage: Storage; readonly clock: ManualClock }
   readonly peppers?: readonly Uint8Array[]
@@ -159,7 +159,7 @@ export function createTestApp(options: AppOptions = {}) {
     ...{ version: '0.0.0', resolveSecret: async () => undefined, sender: noWebhookSender },
   })
   const gate = createAuth({
-    ...{ ...shared, kind: auth, blockValid, sealer: testSealer },
+    ...{ ...shared, kind: auth, blockValid, sealer: testSealer, jwtIssuers: options.jwtIssuers },
     isRegistered: (kind, id) => targetsOf(agents, workflows).find(kind, id) !== undefined,
   })
   const memory = createMemory({
@@ -236,9 +236,9 @@ export function createTestApp(options: AppOptions = {}) {
     },
     openRunStream: openStream,
     issueTicket: realtime.issueTicket,
-    consoleSessions: createConsoleSessions({
+    ...createConsoleAccess({
       ...{ ...shared, sealer: testSealer, ticketStore, areTicketsShared: false, maxTicketsPerToken: 2 },
-      ...{ authenticate: gate.authenticate, attempts: gate.attempts },
+      ...{ authenticate: gate.authenticate, attempts: gate.attempts, rules: NO_ROLES },
     }),
     ...audit,
     async onAnswer(note) {

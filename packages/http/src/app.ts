@@ -130,8 +130,9 @@ async function catchError(exchange: Exchange, work: () => Promise<Outgoing>): Pr
     return { outgoing: await work() }
   } catch (thrown) {
     const error = toRefusal(thrown)
-    const { requestId, protocol, json } = exchange
-    return { outgoing: toErrorAnswer(error, requestId, { protocol, json }), error }
+    const { requestId, protocol, json, route } = exchange
+    const isPage = route?.mounted.showsErrorPages === true
+    return { outgoing: toErrorAnswer(error, requestId, { protocol, json, isPage }), error }
   }
 }
 

@@ -90,8 +90,8 @@ function requestOf({ operation, at, name }: Member, id: string): Request {
   return new Request(request.url.replace(/(\/workflows\/)[^/?]+/, '$1steps'), request)
 }
 
-async function setUp() {
-  const { app, mint, rowsOf, manage, storage } = await createOwnersApp()
+async function setUp(credential?: 'token' | 'jwt') {
+  const { app, mint, rowsOf, manage, storage } = await createOwnersApp(credential)
 
   /** The whole answer as text, with the id and what differs between any two requests replaced. */
   const answerTo = async (token: string, request: Request, id: string): Promise<string> => {
@@ -127,10 +127,14 @@ describe('a request that names a row', () => {
     expect(OWN.length).toBeGreaterThanOrEqual(8)
   })
 
-  it.each(CASES.map((member) => [titleOf(member), member.at, member] as const))(
-    'gets the same bytes for the row of another owner and for a missing row: %s in its %s',
-    async (title, _, member) => {
-      const { both, mint, rowsOf } = await setUp()
+  it.each(
+    (['token', 'jwt'] as const).flatMap((credential) =>
+      CASES.map((member) => [credential, titleOf(member), member.at, member] as const),
+    ),
+  )(
+    'gets with a %s the same bytes for the row of another owner and for a missing row: %s in its %s',
+    async (credential, title, _, member) => {
+      const { both, mint, rowsOf } = await setUp(credential)
       const before = await rowsOf('bob')
       // A caller that may execute the workflow creates the thread that it names.
       const creating = title === 'workflows.execute threadId' ? OWN : READING
@@ -138,6 +142,7 @@ describe('a request that names a row', () => {
 
       const { foreign, missing } = await both(await mint(...scopes), (id) => requestOf(member, id))
 
+      expect(foreign).not.toMatch(/^401/)
       expect(foreign).toBe(missing)
       expect(foreign).not.toMatch(/^5/)
       expect(await rowsOf('bob')).toBe(before)

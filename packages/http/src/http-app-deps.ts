@@ -32,6 +32,7 @@ import type {
   ManageSkills,
   ManageTriggers,
   ManageWebhooks,
+  ProviderSignIn,
   QueueConsolidation,
   ReadAgents,
   ReadApprovals,
@@ -223,6 +224,7 @@ export interface UseCases {
   readonly exportAudit: ExportAudit
   readonly verifyAudit: VerifyAudit
   readonly consoleSessions: ConsoleSessions
+  readonly providerSignIn: ProviderSignIn
 }
 
 export interface HttpAppDeps extends UseCases {

@@ -32,3 +32,6 @@ export const PROTOCOL_LIMITS = {
   ...{ maxResultBytes: 1_000_000, maxAnswerBytes: 8_388_608, foldCacheBytes: 1_000_000 },
   yieldTurn: async () => undefined,
 }
+
+/** Rules for users of a provider, of which the test app has none. */
+export const NO_ROLES = { id: 'sso', claim: 'roles', sessionSeconds: 3_600 }

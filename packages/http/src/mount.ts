@@ -21,6 +21,8 @@ export interface Mounted {
   /** The protocol of other software that the operation speaks, in which errors are shown. */
   readonly protocol?: ProtocolName | undefined
   readonly handle: (call: Call<Operation>) => Answer | Promise<Answer>
+  /** Whether a person opens the address in a browser, and so reads errors. */
+  readonly showsErrorPages?: boolean
 }
 
 type Tables = typeof OPERATION_TABLES

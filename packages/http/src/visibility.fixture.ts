@@ -1,3 +1,4 @@
+import type { JwtIssuer } from '@perdure/core'
 import type { Visibility } from '@perdure/ports'
 import {
   aBlock,
@@ -9,16 +10,39 @@ import {
   aRun,
   aSession,
   aWebhook,
+  forgeJwt,
 } from '@perdure/testkit'
 import { expect } from 'vitest'
 import { bearer, bodyOf, createTestApp } from './app.fixture.ts'
 
-/** An app with rows of `alice`, whose tokens it mints, and the same rows of `bob`: `of-alice`, `paused-alice`, … */
-export async function createOwnersApp() {
-  const made = createTestApp({ auth: 'token', config: { perIpRequests: 1_000_000 } })
+const KEY = new Uint8Array(32)
+
+/** The subjects of `alice` and `bob`. At two issuers, both have the same name. */
+const SUBJECTS = {
+  token: { alice: 'alice', bob: 'bob' },
+  jwt: { alice: 'jwt:one:alice', bob: 'jwt:two:alice' },
+}
+
+/** An issuer whose signatures are all believed. */
+const issuer = (id: string): JwtIssuer => ({
+  ...{ id, issuer: `https://${id}.test`, algorithms: ['EdDSA'], clockToleranceSeconds: 0, subject: 'sub', claims: [] },
+  ...{ scopes: { claim: 'scope' }, maxScopes: ['admin:*'] },
+  verify: async (jwt) => ({ kind: 'verified', claims: JSON.parse(atob(jwt.split('.')[1] ?? '')) }),
+})
+
+/**
+ * An app with rows of `alice`, whose tokens or JWTs it mints, and the same rows of `bob`: `of-alice`, `paused-alice`, …
+ *
+ * @param credential with JWTs, `bob` is the user of that name at another issuer
+ */
+export async function createOwnersApp(credential: keyof typeof SUBJECTS = 'token') {
+  const jwtIssuers = ['one', 'two'].map(issuer)
+  const made = createTestApp({ auth: 'token', config: { perIpRequests: 1_000_000 }, jwtIssuers })
   const { app, manage, storage, clock } = made
-  for (const owner of ['alice', 'bob']) {
-    const [id, waiting, done, thread] = [`of-${owner}`, `paused-${owner}`, `done-${owner}`, `flow-${owner}`]
+  const subjects = SUBJECTS[credential]
+  for (const name of ['alice', 'bob'] as const) {
+    const owner = subjects[name]
+    const [id, waiting, done, thread] = [`of-${name}`, `paused-${name}`, `done-${name}`, `flow-${name}`]
     const flow = { kind: 'workflow', targetId: 'steps', status: 'suspended' } as const
     const outcome = await storage.unitOfWork.commit([
       { type: 'session.insert', session: aSession({ id, owner }) },
@@ -37,7 +61,11 @@ export async function createOwnersApp() {
     expect(outcome).toMatchObject({ committed: true })
   }
 
-  const mint = async (...scopes: string[]) => (await manage.mint({ name: 'm', scopes, subject: 'alice' }, 'test')).token
+  const mint = async (...scopes: string[]) => {
+    if (credential === 'token') return (await manage.mint({ name: 'm', scopes, subject: 'alice' }, 'test')).token
+    const iat = Math.floor(clock.now() / 1_000)
+    return forgeJwt({ claims: { iss: 'https://one.test', sub: 'alice', iat, exp: iat + 300, scope: scopes }, key: KEY })
+  }
 
   const send = async (token: string, request: Request) => {
     const response = await app.fetch(new Request(request, { headers: { ...headersOf(request), ...bearer(token) } }))
@@ -47,7 +75,8 @@ export async function createOwnersApp() {
   }
 
   /** All stored rows of an owner. */
-  const rowsOf = async (owner: string) => {
+  const rowsOf = async (name: 'alice' | 'bob') => {
+    const owner = subjects[name]
     const seen: Visibility = { owner }
     const page = { limit: 200, order: 'asc' } as const
     return JSON.stringify([
@@ -57,8 +86,8 @@ export async function createOwnersApp() {
       await storage.facts.list({ visibility: seen, now: clock.now() }, page),
       await storage.blocks.list(undefined, page, seen),
       await storage.memoryConflicts.list(undefined, page, seen),
-      await storage.webhooks.find(`of-${owner}`),
-      await storage.deliveries.list({ webhookId: `of-${owner}` }, page),
+      await storage.webhooks.find(`of-${name}`),
+      await storage.deliveries.list({ webhookId: `of-${name}` }, page),
       await storage.files.list({}, page, seen),
     ])
   }

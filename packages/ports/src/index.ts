@@ -205,6 +205,7 @@ export type {
   SessionRecord,
   SessionStore,
 } from './session-store.ts'
+export type { ProviderUnavailable, SignInCheck, SignInProvider, SignInVerdict } from './sign-in-provider.ts'
 export type { SkillContent, SkillStore, SkillSummary } from './skill-store.ts'
 export type {
   EndedRange,

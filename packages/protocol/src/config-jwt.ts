@@ -33,7 +33,7 @@ const functionOfClaims = <Result>() =>
 const scope = v.pipe(v.string(), v.check(isGrantable, 'must be a scope of the scopes reference'))
 
 /** Nobody on the network may replace the keys; credentials and fragments have no meaning here. */
-const KEY_SET_URL =
+export const KEY_SET_URL =
   /^(?:https:\/\/[^\s/?#@\\]+|http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?)(?:[/?][^\s#@\\]*)?$/
 
 const Keys = v.union(

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ConsoleSection } from './config-console.ts'
 import { HookConfigs } from './config-hooks.ts'
 import { JwtIssuers } from './config-jwt.ts'
 import { ProtocolsSection } from './config-protocols.ts'
@@ -246,14 +247,7 @@ export const ServerConfigSchema = strictObject({
       note: 'Whether the spans of model calls contain what the models are asked and what they answer, with telemetry.traces.',
     }),
   }),
-  console: section({
-    enabled: field(boolean, false, {
-      note: 'Whether the server serves the web console, at `/console` next to the base path. perdure dev serves it unless this is false.',
-    }),
-    readOnly: field(boolean, false, {
-      note: 'Whether the server refuses every change that a session of the console requests. Requests with an API token are not affected.',
-    }),
-  }),
+  console: ConsoleSection,
   docs: section({
     enabled: field(boolean, true, { note: 'Mount the routes openapi.json, asyncapi.json and docs.' }),
   }),

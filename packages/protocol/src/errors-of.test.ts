@@ -11,6 +11,9 @@ const byId = (id: string) => {
 
 /** Errors that are sent before an operation is chosen, or while the server still receives the request. */
 const BEFORE_AN_OPERATION: readonly ErrorCode[] = ['route-not-found', 'request-timeout', 'headers-too-large']
+/** Errors of the pages through which a browser passes while a user signs in to the console. */
+const OF_PAGES: readonly ErrorCode[] = ['sign-in-unavailable']
+
 /** Errors that travel as data, such as the outcome of a run, and never as an error response. */
 const CARRIED_AS_DATA: readonly ErrorCode[] = [
   'attempts-exhausted',
@@ -142,7 +145,7 @@ describe('ERRORS', () => {
     const used = new Set(OPERATIONS.flatMap((operation) => [...operation.errors, ...errorsOf(operation)]))
     const unused = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !used.has(code))
 
-    expect(unused.toSorted()).toEqual([...BEFORE_AN_OPERATION, ...CARRIED_AS_DATA].toSorted())
+    expect(unused.toSorted()).toEqual([...BEFORE_AN_OPERATION, ...OF_PAGES, ...CARRIED_AS_DATA].toSorted())
   })
 
   it('is sorted by status, then name', () => {

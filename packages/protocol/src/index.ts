@@ -1,5 +1,6 @@
 export { CLOSE_CODES, type CloseCodeSpec, type CloseName } from './close-codes.ts'
 export { type ServerConfig, type ServerConfigInput, ServerConfigSchema } from './config.ts'
+export { CONSOLE_CALLBACK } from './config-console.ts'
 export { type ConfigField, type ConfigFieldType, configFields, envNameOf } from './config-fields.ts'
 export {
   HOOK_PLATFORMS,

@@ -5,7 +5,7 @@ import { checkBucket } from '../doctor/check-bucket.ts'
 import { checkClock } from '../doctor/check-clock.ts'
 import { checkDatabase } from '../doctor/check-database.ts'
 import { checkFiles } from '../doctor/check-files.ts'
-import { checkIssuers } from '../doctor/check-issuers.ts'
+import { checkIssuers, checkProvider } from '../doctor/check-issuers.ts'
 import { checkModels } from '../doctor/check-models.ts'
 import { checkPort } from '../doctor/check-port.ts'
 import { checkProxy } from '../doctor/check-proxy.ts'
@@ -70,6 +70,7 @@ async function checkConfigured(load: () => Promise<LoadedConfig>): Promise<reado
       ),
       ...(await checkStart(config, loaded)),
       ...checkIssuers(config),
+      ...checkProvider(config),
       ...(await checkBucket(config, loaded)),
       ...checkFiles(config, loaded),
       ...(config.storage.kind === 'postgres' ? await checkDatabase(config, loaded) : await checkFile(config, loaded)),

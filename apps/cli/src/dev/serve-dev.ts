@@ -10,7 +10,7 @@ import { loadForCommand } from '../config/load-for-command.ts'
 import { validConfig } from '../config/valid-config.ts'
 import { demoAgents } from '../demo/demo-agents.ts'
 import { echoAgent } from '../demo/echo-agent.ts'
-import { keySetUrls } from '../doctor/check-issuers.ts'
+import { keySetUrls, providerUrls } from '../doctor/check-issuers.ts'
 import { reportOf, reportText } from '../error-report.ts'
 import { exitCodeOf } from '../exit-code-of.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
@@ -194,8 +194,9 @@ async function mintDevToken(config: ServerConfig, loaded: LoadedConfig): Promise
   }
 }
 
-/** Where the server connects to by its configuration: the keys of issuers, and the bucket of files. */
-const outboundUrls = ({ auth, storage }: ServerConfig): readonly string[] => [
-  ...keySetUrls({ auth }),
-  ...(storage.files.s3.bucket === undefined ? [] : [bucketEndpoint(storage)]),
+/** Where the server connects to by its configuration: the keys of issuers, the provider of the console, and the bucket of files. */
+const outboundUrls = (config: ServerConfig): readonly string[] => [
+  ...keySetUrls(config),
+  ...providerUrls(config),
+  ...(config.storage.files.s3.bucket === undefined ? [] : [bucketEndpoint(config.storage)]),
 ]

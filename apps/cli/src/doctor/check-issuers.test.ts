@@ -1,6 +1,6 @@
 import { parseConfig } from '@perdure/server-app'
 import { expect, it } from 'vitest'
-import { checkIssuers } from './check-issuers.ts'
+import { checkIssuers, checkProvider, providerUrls } from './check-issuers.ts'
 
 const issuer = { audience: 'perdure', algorithms: ['EdDSA'], scopes: [] }
 const configWith = (...jwt: readonly object[]) => parseConfig({ auth: { jwt } })
@@ -18,4 +18,18 @@ it('lists issuers, and the URLs to which the server connects for their keys', ()
 
 it('reports nothing without issuers', () => {
   expect(checkIssuers(configWith())).toEqual([])
+})
+
+it('lists the provider of the console', () => {
+  const oidc = {
+    ...{ issuer: 'https://login.test', clientId: 'perdure', redirectUrl: 'https://app.test/console/callback' },
+    roles: { ops: ['runs:read'], owners: ['admin:*'] },
+  }
+  const config = parseConfig({ console: { oidc } })
+
+  expect(checkProvider(config).map(({ message }) => message)).toEqual([
+    'users of https://login.test sign in to the console with the roles ops, owners (claim roles); outbound: https://login.test',
+  ])
+  expect(providerUrls(config)).toEqual(['https://login.test'])
+  expect(checkProvider(configWith())).toEqual([])
 })

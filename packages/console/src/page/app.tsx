@@ -2,6 +2,7 @@ import type { PerdureClient } from '@perdure/client'
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
 import { connect } from './api/connection.ts'
 import { type Failure, failureOf } from './api/failure.ts'
+import { isOfProvider, returnFromProvider, signOutAtProvider } from './api/provider.ts'
 import { type Session, subjectOf, type Target } from './api/resources.ts'
 import { allows } from './api/scopes.ts'
 import { useStore } from './api/store.ts'
@@ -87,6 +88,7 @@ export function App() {
   )
 
   useEffect(() => {
+    returnFromProvider()
     const code = takeCode()
     void (code === undefined ? enter() : follow(code))
   }, [enter, follow])
@@ -103,11 +105,13 @@ export function App() {
     return () => clearTimeout(timer)
   }, [message])
 
+  const subject = state.kind === 'in' ? state.session.subject : ''
   const signOut = useCallback(async () => {
     const ended = await client.console.signOut().catch(() => undefined)
     if (ended === undefined) location.reload()
+    else if (isOfProvider(subject)) signOutAtProvider()
     else setState({ kind: 'out', created: ended.tokens })
-  }, [client])
+  }, [client, subject])
 
   if (state.kind === 'reading') return <p class="quiet loading">Loading…</p>
   if (state.kind === 'out') return <SignInPage failure={state.failure} created={state.created} onSignIn={signIn} />

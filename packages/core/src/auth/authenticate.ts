@@ -11,7 +11,7 @@ import {
 import { isWellFormedToken } from '@perdure/protocol'
 import { createBoundedMap } from '../collections/bounded-map.ts'
 import { type AuthenticateJwt, isJwtForm } from './authenticate-jwt.ts'
-import { JWT_SUBJECT_PREFIX, type Principal } from './principal.ts'
+import { JWT_SUBJECT_PREFIX, OIDC_SUBJECT_PREFIX, type Principal } from './principal.ts'
 import { type CredentialKind, tokenDigest } from './token-digest.ts'
 
 export interface AuthenticateDeps {
@@ -77,7 +77,8 @@ export function createAuthenticate(
     if (kind === 'bearer' && authenticateJwt !== undefined && isJwtForm(credential)) return authenticateJwt(credential)
     const { token, rehash } = await findToken(deps, { token: wellFormed(credential), kind })
     // An earlier release could create such a token.
-    if (token.subject.startsWith(JWT_SUBJECT_PREFIX)) throw perdureError('auth-invalid', { hint: 'create a new token' })
+    if (foreignPrefixes(kind).some((prefix) => token.subject.startsWith(prefix)))
+      throw perdureError('auth-invalid', { hint: 'create a new token' })
     if (token.revokedAt !== undefined) throw perdureError('auth-revoked')
     if (token.expiresAt !== undefined && token.expiresAt <= clock.now()) throw perdureError('auth-expired')
     touch(token)
@@ -85,6 +86,10 @@ export function createAuthenticate(
     return { subject: token.subject, tokenId: token.id, scopes: token.scopes, caller: token.caller }
   }
 }
+
+/** Subjects that such a credential cannot have. Sessions of the console belong to users of a provider, too. */
+const foreignPrefixes = (kind: CredentialKind): readonly string[] =>
+  kind === 'bearer' ? [JWT_SUBJECT_PREFIX, OIDC_SUBJECT_PREFIX] : [JWT_SUBJECT_PREFIX]
 
 /** For `auth.kind: 'none'`: every client that reaches the loopback listener is an administrator. */
 export const authenticateAnyone: Authenticate = async () => ANYONE

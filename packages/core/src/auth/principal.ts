@@ -17,17 +17,19 @@ export interface Principal {
 
 export const JWT_SUBJECT_PREFIX = 'jwt:'
 export const HOST_SUBJECT_PREFIX = 'host:'
+export const OIDC_SUBJECT_PREFIX = 'oidc:'
 
-/** Whether the subject is a user of an issuer or of the host. A token that is not for such a user cannot have it. */
-export const isReservedSubject = (subject: string): boolean =>
-  subject.startsWith(JWT_SUBJECT_PREFIX) || subject.startsWith(HOST_SUBJECT_PREFIX)
+const RESERVED = [JWT_SUBJECT_PREFIX, HOST_SUBJECT_PREFIX, OIDC_SUBJECT_PREFIX]
+
+/** Whether the subject is a user of an issuer, of the host or of a provider. A token that is not for such a user cannot have it. */
+export const isReservedSubject = (subject: string): boolean => RESERVED.some((prefix) => subject.startsWith(prefix))
 
 /** @throws PerdureError `validation-failed` */
 export function checkUnreserved(subject: string | undefined): void {
   if (subject === undefined || !isReservedSubject(subject)) return
   throw perdureError('validation-failed', {
     message: `subject ${subject} has a prefix that is reserved`,
-    hint: 'use a subject that starts with neither jwt: nor host:',
+    hint: 'use a subject that starts with none of jwt:, host: and oidc:',
   })
 }
 

@@ -34,7 +34,7 @@ export function subjectRevocation(
   { now, by }: { readonly now: EpochMs; readonly by: string },
 ): Extract<Write, { readonly type: 'subject.revoke' }> {
   if (!isSubjectName(subject) || !isReservedSubject(subject)) {
-    throw refusal('subject must start with jwt: or host:', 'revoke any other token by its id')
+    throw refusal('subject must start with jwt:, host: or oidc:', 'revoke any other token by its id')
   }
   const until = issuedUntil === undefined ? now : (Date.parse(issuedUntil) as EpochMs)
   if (!(until <= now)) {

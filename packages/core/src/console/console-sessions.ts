@@ -14,7 +14,7 @@ import type { Authenticate } from '../auth/authenticate.ts'
 import { isExpired } from '../auth/caller-token.ts'
 import { isJwtPrincipal } from '../auth/jwt-credential.ts'
 import type { AttemptLimiter } from '../auth/lockout.ts'
-import { type NewTokenDeps, newToken } from '../auth/new-token.ts'
+import type { NewTokenDeps } from '../auth/new-token.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { SubjectRevocations } from '../auth/revoke-subject.ts'
 import { renderToken, type TokenResource } from '../auth/token-resource.ts'
@@ -22,6 +22,7 @@ import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { createTickets } from '../realtime/tickets.ts'
+import { type ConsoleSession, openSession, type SignedIn, sessionOf } from './console-session.ts'
 
 export interface ConsoleSessionsDeps extends CommitOnceDeps, NewTokenDeps {
   readonly clock: Clock
@@ -44,21 +45,7 @@ export interface SignInRequest {
   readonly origin: Principal['origin']
 }
 
-export interface SignedIn {
-  readonly session: ConsoleSession
-  /** The value of the session cookie. */
-  readonly cookie: string
-  readonly maxAgeSeconds: number
-}
-
 export type CreatedToken = Pick<TokenResource, 'id' | 'name' | 'expiresAt'>
-
-export interface ConsoleSession {
-  readonly subject: string
-  readonly scopes: readonly string[]
-  readonly env: TokenRecord['env'] | null
-  readonly expiresAt?: string
-}
 
 /**
  * Sessions of the web console. A session is a token of its own: minted with the scopes of the token that signed in,
@@ -153,25 +140,8 @@ export function createConsoleSessions(deps: ConsoleSessionsDeps): ConsoleSession
       const now = clock.now()
       const until = plusMs(now, SESSION_MS)
       const expiresAt = parent.expiresAt === undefined || parent.expiresAt > until ? until : parent.expiresAt
-      const { scopes, env, caller } = parent
-      const minted = newToken(
-        deps,
-        { name: 'console', scopes, subject: principal.subject, caller, env, expiresAt, kind: 'cookie' },
-        { createdBy: principal.subject, parentId: parent.id },
-      )
-      const outcome = await requireAudit(() =>
-        unitOfWork.commit([
-          { type: 'token.insert', token: minted.record },
-          auditWrite(principal, { at: now, action: 'console.sign-in', target: minted.record.id }),
-        ]),
-      )
-      // The token was revoked after it was checked.
-      if (!outcome.committed) throw perdureError('auth-revoked')
-      return {
-        session: sessionOf(principal, minted.record),
-        cookie: minted.token,
-        maxAgeSeconds: Math.floor((expiresAt - now) / 1_000),
-      }
+      const { scopes, env, caller, id: parentId } = parent
+      return openSession(deps, { principal, parentId, scopes, env, caller, expiresAt })
     },
 
     read: async (principal) => sessionOf(principal, await tokenOf(principal)),
@@ -211,10 +181,3 @@ async function validTokensOf(
     .map(renderToken)
     .map(({ id, name, expiresAt }) => ({ id, name, expiresAt }))
 }
-
-const sessionOf = ({ subject, scopes }: Principal, token: TokenRecord | undefined): ConsoleSession => ({
-  subject,
-  scopes,
-  env: token?.env ?? null,
-  ...(token?.expiresAt === undefined ? {} : { expiresAt: new Date(token.expiresAt).toISOString() }),
-})

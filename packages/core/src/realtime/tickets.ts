@@ -12,6 +12,7 @@ import {
   type TokenStore,
   toJsonText,
 } from '@perdure/ports'
+import { base64Url } from '../auth/base64-url.ts'
 import { holderOf, parseJwtCredential } from '../auth/jwt-credential.ts'
 import type { AttemptLimiter } from '../auth/lockout.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -119,9 +120,3 @@ export function createTickets(deps: TicketsDeps): Tickets {
 
 const invalidTicket = () =>
   perdureError('auth-invalid', { message: 'the ticket is unknown, expired, used, or bound to another origin' })
-
-const base64Url = (bytes: Uint8Array): string =>
-  btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replace(/={1,2}$/, '')

@@ -6,6 +6,7 @@ import type { Mounted } from '../mount.ts'
 import { type CookieScope, ownCookieNames } from '../request/own-cookies.ts'
 import { encodingFor, hasContent } from '../response/conditional.ts'
 import type { ConsoleAsset } from './console-data.ts'
+import { signInPages } from './sign-in-pages.ts'
 
 /** The path of the console: `console` in place of the last segment of the base path. */
 export const consolePathOf = (basePath: string): string => `${basePath.slice(0, basePath.lastIndexOf('/'))}/console`
@@ -64,15 +65,18 @@ const CONTENT_SECURITY_POLICY = [
 const HTML = 'index.html'
 const API_MARK = '%API%'
 const CSRF_MARK = '%CSRF%'
+const SIGN_IN_MARK = '%SIGN_IN%'
 
-type PagesDeps = Pick<HttpAppDeps, 'config' | 'consoleData' | 'cookieTags'>
+type PagesDeps = Pick<HttpAppDeps, 'config' | 'consoleData' | 'cookieTags' | 'providerSignIn'>
 
 /** The routes of the console; none if the server does not serve it. */
-export function consolePages({ config, consoleData, cookieTags }: PagesDeps): Mounted[] {
+export function consolePages(deps: PagesDeps): Mounted[] {
+  const { config, consoleData, cookieTags, providerSignIn } = deps
   if (consoleData === undefined) return []
   const { assets } = consoleData
   const root = consolePathOf(config.basePath)
-  const html = withApi(assets.get(HTML), config.basePath)
+  const signIn = providerSignIn.isEnabled ? 'provider' : 'token'
+  const html = withApi(assets.get(HTML), config.basePath).replace(SIGN_IN_MARK, signIn)
 
   const fileNamed = (name: string, call: PageCall) => {
     const asset = name === HTML ? undefined : assets.get(name)
@@ -85,6 +89,7 @@ export function consolePages({ config, consoleData, cookieTags }: PagesDeps): Mo
     mountedAt(root, PAGES.page, (call) =>
       htmlAnswer(html.replace(CSRF_MARK, ownCookieNames('csrf', call, cookieTags)[0])),
     ),
+    ...signInPages(root, deps),
     mountedAt(root, PAGES.file, (call) => fileNamed(call.params.file ?? '', call)),
   ]
 }

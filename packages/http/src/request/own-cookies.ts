@@ -13,7 +13,7 @@ export interface CookieScope {
  * Over TLS, the prefix `__Host-` prevents other hosts of the domain from setting the cookie.
  */
 export function ownCookieNames(
-  kind: 'console' | 'csrf',
+  kind: 'console' | 'csrf' | 'sign-in',
   { host, isSecure }: CookieScope,
   cookieTags: CookieTags,
 ): readonly [current: string, ...previous: string[]] {

@@ -2,6 +2,7 @@ import { type IdGenerator, isRefusal, perdureError, type Refusal } from '@perdur
 import { ERRORS, type ErrorCode, PROTOCOLS, type Protocol, type ProtocolName } from '@perdure/protocol'
 import { requestIdOf } from '../request/request-id.ts'
 import { toEnvelope } from './envelope.ts'
+import { errorPage } from './error-page.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 import { type TextAnswer, textAnswer } from './text-answer.ts'
 
@@ -36,6 +37,8 @@ export function withHeaders(error: Refusal, headers: Readonly<Record<string, str
 export interface AskedIn {
   readonly protocol?: ProtocolName | undefined
   readonly json?: unknown
+  /** Whether a person reads the answer in a browser. */
+  readonly isPage?: boolean
 }
 
 /** The error response, with `WWW-Authenticate` and `Retry-After` where the error calls for them. */
@@ -52,7 +55,8 @@ export function toErrorAnswer(error: Refusal, requestId: string, asked: AskedIn 
   })
 }
 
-function bodyOf(error: Refusal, requestId: string, { protocol, json }: AskedIn): ReturnType<ErrorBodyOf> {
+function bodyOf(error: Refusal, requestId: string, { protocol, json, isPage }: AskedIn): ReturnType<ErrorBodyOf> {
+  if (isPage === true) return errorPage(error, requestId)
   const envelope = toEnvelope(error, requestId)
   const errorBody = protocol === undefined ? undefined : (PROTOCOLS[protocol] as Protocol).errorBody
   const shown = { ...envelope, code: error.code, retryAfterMs: error.retryAfter }

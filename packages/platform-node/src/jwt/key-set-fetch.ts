@@ -1,4 +1,5 @@
 import { isNamedError, NamedError } from '@perdure/ports'
+import { readBounded } from '../outbound/read-bounded.ts'
 
 export interface KeySetFetchOptions {
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
@@ -34,7 +35,7 @@ export function createKeySetFetch(options: KeySetFetchOptions) {
       await response.body?.cancel()
       throw new Error(`the answer has the status ${response.status}`)
     }
-    const text = await readText(response, maxBytes)
+    const text = await readBounded(response, maxBytes)
     if (!isKeySet(text)) throw new Error('the answer is not a JWK Set')
     return new Response(text)
   }
@@ -52,18 +53,6 @@ export function createKeySetFetch(options: KeySetFetchOptions) {
       throw error
     }
   }
-}
-
-async function readText({ body }: Response, maxBytes: number): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  let left = maxBytes
-  for await (const chunk of body ?? []) {
-    left -= chunk.length
-    if (left < 0) throw new Error(`the answer is larger than ${maxBytes} bytes`)
-    text += decoder.decode(chunk, { stream: true })
-  }
-  return text + decoder.decode()
 }
 
 function isKeySet(text: string): boolean {

@@ -2,7 +2,7 @@ import {
   createAudit,
   createAuth,
   createCommit,
-  createConsoleSessions,
+  createConsoleAccess,
   createDeclarationWatch,
   createEmitter,
   createEngine,
@@ -27,7 +27,6 @@ import {
   type Engine,
   type FireEventTriggers,
   type Hooks,
-  type JwtIssuer,
   targetsOf,
   withReadCache,
 } from '@perdure/core'
@@ -41,6 +40,7 @@ import { createUpgrades } from '../listener/upgrades.ts'
 import type { Adapters } from '../start/adapters.ts'
 import type { AuditLocation } from '../start/audit-location.ts'
 import type { LifecycleParts } from '../start/lifecycle-parts.ts'
+import type { Identities } from '../start/open-identities.ts'
 import type { Secrets } from '../start/pre-bind.ts'
 import { secretReader } from '../start/resolve-references.ts'
 import { version } from '../version.ts'
@@ -54,10 +54,10 @@ import { unattributedTimers } from './unattributed.ts'
 import { useCasesOf } from './use-cases.ts'
 
 export interface Parts
-  extends Omit<LifecycleParts, 'triggers' | 'webhookEndpoints' | 'hooks' | 'given' | 'configDir' | 'originOf'> {
+  extends Identities,
+    Omit<LifecycleParts, 'triggers' | 'webhookEndpoints' | 'hooks' | 'given' | 'configDir' | 'originOf'> {
   readonly adapters: Adapters
   readonly secrets: Secrets
-  readonly jwtIssuers?: readonly JwtIssuer[]
   readonly receivingHooks?: Hooks
   readonly auditLocation: AuditLocation
   /** Cipher of the main database; `undefined` if it is not encrypted. */
@@ -237,9 +237,9 @@ export function compose(parts: Parts) {
     ...{ limits: realtime.webSocket, stallMs: realtime.stallMs },
     isReady: () => phase.current() === 'ready',
   })
-  const consoleSessions = createConsoleSessions({
+  const consoleAccess = createConsoleAccess({
     ...{ ...domain, ...realtime, authenticate, attempts, sealer },
-    peppers: secrets.peppers,
+    ...{ peppers: secrets.peppers, provider: parts.signInProvider, rules: config.console.oidc },
     ticketStore: adapters.tickets,
     areTicketsShared: executor !== undefined,
   })
@@ -268,7 +268,8 @@ export function compose(parts: Parts) {
   })
   const app = createHttpApp({
     ...useCasesOf({
-      ...{ engine, services: useCases, gate, triggers, webhooks, hooks, audit, streams, issueTicket, consoleSessions },
+      ...{ engine, services: useCases, gate, triggers, webhooks, hooks, audit, streams, issueTicket },
+      ...consoleAccess,
       listRuns: createListRuns({ ...domain, idempotency, readRuns: engine.readRuns, registered }),
       ...{ callProtocol, readHealth, readMetrics, readSecretsHealth: () => secrets.health },
     }),

@@ -4,6 +4,7 @@ import type {
   ConsoleSessions,
   Engine,
   IssueTicket,
+  ProviderSignIn,
   ReceivingHooks,
   Triggers,
   Webhooks,
@@ -24,6 +25,7 @@ export interface UseCaseParts
   readonly streams: EventStreams
   readonly issueTicket: IssueTicket
   readonly consoleSessions: ConsoleSessions
+  readonly providerSignIn: ProviderSignIn
 }
 
 /** What the routes of HTTP call, by the part that provides it. */

@@ -12,12 +12,12 @@ import { storedRunsOf } from './check-runs.ts'
 import { affordableConnections, checkDescriptors, startErrorOf } from './connection-budget.ts'
 import { startExpirySweep } from './expiry-sweep.ts'
 import { interruptEarlierCalls } from './interrupt-earlier-calls.ts'
-import { createJwtIssuers } from './jwt-issuers.ts'
 import type { LifecycleParts } from './lifecycle-parts.ts'
 import { logCrashPolicies } from './log-crash-policies.ts'
 import { checkMcpSecrets } from './mcp-servers.ts'
 import { openBlobs } from './open-blobs.ts'
 import { openHooksAndTriggers } from './open-hooks.ts'
+import { openIdentities } from './open-identities.ts'
 import { openStorage, warnOfMissingLog } from './open-storage.ts'
 import { type Secrets, validateBeforeBind } from './pre-bind.ts'
 import { type StopBudget, startStopBudget, stopLimits, waitAtMost } from './stop-budget.ts'
@@ -77,9 +77,9 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     await checkMcpSecrets(parts.mcpServers, platform)
     await checkWebhookEndpoints(parts.webhookEndpoints, platform.webhookSender, platform)
     const receivingHooks = await openHooksAndTriggers(parts, platform)
-    const jwtIssuers = createJwtIssuers(config, secrets.jwtKeys, platform.jwtVerifier)
+    const identities = await openIdentities(config, secrets, platform.jwtVerifier)
     const tracer = given.tracer ?? (await openTracer(config, configDir, logger))
-    return { secrets, jwtIssuers, receivingHooks, tracer }
+    return { secrets, ...identities, receivingHooks, tracer }
   }
 
   const open = async (isListening: boolean) => {

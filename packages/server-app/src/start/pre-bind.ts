@@ -26,6 +26,8 @@ export interface Secrets {
   readonly jwtKeys: readonly JwtKeys[]
   /** The secret of the key of the bucket that holds files; `undefined` without a bucket. */
   readonly bucketSecret: string | undefined
+  /** The secret of the server as a client of `console.oidc.issuer`; `undefined` for a public client. */
+  readonly clientSecret: string | undefined
   readonly health: SecretsHealth
 }
 
@@ -73,6 +75,7 @@ export async function validateBeforeBind(config: ServerConfig, deps: ResolveRefe
     auditEncryption,
     jwtKeys,
     bucketSecret,
+    clientSecret: textOf(references.secretOf('console.oidc.clientSecretRef')),
     health,
   }
 }
@@ -83,19 +86,16 @@ const jwtKeysOf = ({ auth }: ServerConfig, { secretOf }: ResolvedReferences): re
   )
 
 export function bucketSecretOf({ storage }: ServerConfig, { secretOf }: ResolvedReferences): string | undefined {
-  const secret = secretOf('storage.files.s3.secretAccessKeyRef')
-  return storage.files.s3.bucket === undefined || secret === undefined
-    ? undefined
-    : new TextDecoder().decode(secret).trim()
+  return storage.files.s3.bucket === undefined ? undefined : textOf(secretOf('storage.files.s3.secretAccessKeyRef'))
 }
+
+const textOf = (secret: Uint8Array | undefined): string | undefined =>
+  secret === undefined ? undefined : new TextDecoder().decode(secret).trim()
 
 /** The configured PostgreSQL database; `undefined` if the storage is a file. */
 export function databaseOf({ storage }: ServerConfig, { secretOf }: ResolvedReferences): DatabaseAccess | undefined {
   if (storage.kind === 'sqlite') return undefined
-  const text = (field: string) => {
-    const bytes = secretOf(field)
-    return bytes === undefined ? undefined : new TextDecoder().decode(bytes).trim()
-  }
+  const text = (field: string) => textOf(secretOf(field))
   const listenUrl = text('storage.listenUrlRef')
   return { url: text('storage.urlRef') ?? '', listenUrl, ca: text('storage.tls.caRef') }
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Failure } from '../api/failure.ts'
+import { hasProvider, signInWithProvider } from '../api/provider.ts'
 import { FailureNote } from '../parts/basics.tsx'
 
 /** A token that a session created. */
@@ -48,8 +49,15 @@ export function SignInPage({
             </ul>
           </div>
         )}
+        {hasProvider ? (
+          <p class="actions">
+            <button type="button" class="primary" onClick={signInWithProvider}>
+              Sign in with your organization
+            </button>
+          </p>
+        ) : null}
         <p class="quiet">
-          Paste an access token, or a single-use code from <code>perdure console</code>.
+          {hasProvider ? 'Or paste' : 'Paste'} an access token, or a single-use code from <code>perdure console</code>.
         </p>
         <label class="stacked">
           Token or code
@@ -63,7 +71,7 @@ export function SignInPage({
         </label>
         {failure === undefined ? null : <FailureNote failure={failure} />}
         <p class="actions">
-          <button type="submit" class="primary" disabled={isBusy}>
+          <button type="submit" class={hasProvider ? '' : 'primary'} disabled={isBusy}>
             Sign in
           </button>
         </p>

@@ -1,0 +1,94 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { createJwtVerifier } from '@perdure/platform-node'
+import { forgeJwt } from '@perdure/testkit'
+import { type Cores, coresOf } from '../harness/cores.ts'
+import { JSON_HEADERS, RUN, startShipped } from '../harness/perdure.ts'
+import type { Comparison } from '../harness/rounds.ts'
+import { inFolder } from '../harness/server-process.ts'
+import type { BenchCase, Effort } from './bench-case.ts'
+import { compared, measuring, warmUpRuns } from './shipped-runs.ts'
+
+const CONNECTIONS = [1, 64] as const
+const VERIFICATIONS = 2_000
+const ISSUER = { issuer: 'https://bench.test', audience: 'perdure', algorithms: ['EdDSA'] }
+/** The time of the server's thread that a verification may take. */
+const BUDGET_MICROS = 60
+
+const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
+
+function jwtFor(sub: string): string {
+  const iat = Math.floor(Date.now() / 1_000)
+  return forgeJwt({
+    claims: { iss: ISSUER.issuer, aud: ISSUER.audience, sub, iat, exp: iat + 86_400 },
+    key: privateKey,
+  })
+}
+
+/** Keyed runs of one user with a JWT, against the same server with a token. */
+const againstToken = (effort: Effort, cores: Cores): Promise<readonly Comparison[]> =>
+  inFolder(async (folder) => {
+    const { server, headers } = await startShipped({ folder, env: { BENCH_JWT_KEY: pem }, cpus: cores.server })
+    const form = { server, path: RUN, cores, randomKeys: true }
+    const withToken = measuring({ ...form, headers }, effort)
+    const withJwt = measuring(
+      { ...form, headers: { ...JSON_HEADERS, Authorization: `Bearer ${jwtFor('alice')}` } },
+      effort,
+    )
+    const rows: Comparison[] = []
+    try {
+      for (const measured of [withToken, withJwt]) await measured.warmUp(warmUpRuns(effort))
+      for (const connections of CONNECTIONS) {
+        const figures = await compared(effort, withToken, withJwt, connections)
+        const variant = `${cores.count === 1 ? 'one core' : 'two cores'}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`
+        rows.push({ case: 'F21', variant, unit: 'runs/s', ...figures, goal: { atLeast: 0.9 } })
+      }
+    } finally {
+      await server.stop()
+    }
+    return rows
+  })
+
+/** Processor time of this thread for the first verification of a JWT; the signature is checked on another thread. */
+async function verificationMicros(sequential: boolean): Promise<number> {
+  const rules = { ...ISSUER, audience: [ISSUER.audience], clockToleranceSeconds: 5 }
+  const verify = createJwtVerifier().open(rules, { bytes: new TextEncoder().encode(pem) })
+  const jwts = Array.from({ length: VERIFICATIONS }, (_, index) => jwtFor(`user-${index}`))
+  const verifyOne = async (jwt: string) => {
+    const { kind } = await verify(jwt, Date.now())
+    if (kind !== 'verified') throw new Error(`a JWT is ${kind}`)
+  }
+  const measure = async () => {
+    const before = process.threadCpuUsage()
+    if (sequential) for (const jwt of jwts) await verifyOne(jwt)
+    else await Promise.all(jwts.map(verifyOne))
+    const { user, system } = process.threadCpuUsage(before)
+    return (user + system) / VERIFICATIONS
+  }
+  await measure()
+  return measure()
+}
+
+async function verifications({ rounds }: Effort): Promise<readonly Comparison[]> {
+  const rows: Comparison[] = []
+  for (const [variant, sequential] of [
+    ['first verification, one after another', true],
+    ['first verification, many at once', false],
+  ] as const) {
+    const subject: number[] = []
+    for (let round = 0; round < rounds; round++) subject.push(await verificationMicros(sequential))
+    const note = 'floor: the budget'
+    rows.push({ case: 'F21', variant, unit: 'thread µs', floor: [BUDGET_MICROS], subject, goal: { atMost: 1 }, note })
+  }
+  return rows
+}
+
+export const jwtRuns: BenchCase = {
+  id: 'F21',
+  title: 'keyed runs as shipped with a JWT; its floor is the same server with a token',
+  async run(effort) {
+    const rows = [...(await verifications(effort))]
+    for (const cores of [coresOf(1), coresOf(2)]) rows.push(...(await againstToken(effort, cores)))
+    return rows
+  },
+}

@@ -118,3 +118,32 @@ describe('a call of a tool that does not exist', () => {
     expect(items).toMatchObject([{ kind: 'tool', status: 'failed', error: { kind: 'unknown_tool' } }])
   })
 })
+
+describe('an answer that ends with a tool call', () => {
+  const model = scriptedModel([[{ text: 'I look. ' }, { toolName: 'look', input: { of: 'it' } }]])
+  const asked = { model, tools: { look }, prompt: 'Hi' }
+  const agentOfLoop = (ctx: RunContext) =>
+    new (durable(ctx).ToolLoopAgent)({ model, tools: { look }, stopWhen: stepCountIs(1) })
+
+  it.each<[string, (ctx: RunContext) => PromiseLike<{ readonly toolCalls: unknown }>]>([
+    ['generateText', (ctx) => durable(ctx).generateText(asked)],
+    ['generate of a ToolLoopAgent', (ctx) => agentOfLoop(ctx).generate({ prompt: 'Hi' })],
+  ])('is returned as by the SDK alone, which throws only where the output is read: %s', async (_, call) => {
+    const run = async (_input: unknown, ctx: RunContext) => {
+      const answer = await call(ctx)
+      return { text: (answer as { readonly text?: unknown }).text, toolCalls: answer.toolCalls }
+    }
+    const ended = await runAgent(defineAgent({ id: 'x', run }), null)
+    expect(ended).toMatchObject({
+      status: 'completed',
+      result: { text: 'I look. ', toolCalls: [{ toolName: 'look', input: { of: 'it' } }] },
+    })
+  })
+
+  it('completes the run that returns it with its text', async () => {
+    const run = (_: unknown, ctx: RunContext) => durable(ctx).generateText(asked)
+    expect(await runAgent(defineAgent({ id: 'x', run }), null)).toMatchObject({
+      ...{ status: 'completed', result: { text: 'I look. ' } },
+    })
+  })
+})

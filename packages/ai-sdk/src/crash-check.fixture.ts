@@ -20,12 +20,25 @@ interface Run {
   readonly status: string
   readonly result?: unknown
   readonly error?: unknown
+  readonly usage: Usage
 }
+
+interface Usage {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly costUsd: number
+  readonly toolCalls: number
+}
+
 type Event = { readonly type: string; readonly payload: unknown }
 
+interface Driving extends Pick<Program, 'decision'> {
+  readonly budget?: object
+}
+
 /** Starts the run unless it exists, decides what it asks, and resolves with its end. */
-async function drive(server: EmbeddedServer, decision: Program['decision']) {
-  const { runId } = await call<Run>(server, '/agents/x/stream', { input: { text: 'Hi' } })
+async function drive(server: EmbeddedServer, { decision, budget }: Driving) {
+  const { runId } = await call<Run>(server, '/agents/x/stream', { input: { text: 'Hi' }, budget })
   for (;;) {
     const run = await call<Run>(server, `/runs/${runId}`)
     if (run.status === undefined) throw new Error(JSON.stringify([runId, run]))
@@ -34,7 +47,8 @@ async function drive(server: EmbeddedServer, decision: Program['decision']) {
         server,
         `/runs/${runId}/events?order=asc&limit=200`,
       )
-      return { run, events: items }
+      const { costUsdToday } = await call<SubjectUsage>(server, '/subjects/anonymous/usage')
+      return { run, events: items, costUsdToday: costUsdToday.used }
     }
     const { items } = await call<{ readonly items: readonly { readonly id: string }[] }>(
       server,
@@ -51,12 +65,25 @@ async function drive(server: EmbeddedServer, decision: Program['decision']) {
   }
 }
 
+interface SubjectUsage {
+  readonly costUsdToday: { readonly used: number }
+}
+
+/** Sums of whole numbers are exact. */
+const DOLLAR_PER_TOKEN = { inputUsdPerMillion: 1_000_000, outputUsdPerMillion: 1_000_000 }
+
+/** A budget that is used up as soon as something is charged twice. */
+const budgetFor = ({ inputTokens, outputTokens, costUsd, toolCalls }: Usage, repeated: number) => ({
+  ...{ tokens: inputTokens + outputTokens + repeated + 1, costUsd: costUsd + repeated + 1 },
+  ...(toolCalls === 0 ? {} : { toolCalls }),
+})
+
 async function serverOf(program: Program, world: World, storage: ReturnType<typeof createInMemoryStorage>) {
   const onCall = () => void world.asked.push(1)
   const model = scriptedModel(program.answers, { onCall })
   const agent = defineAgent({ id: 'x', run: program.run({ model, tools: toolsOf(world), world }) as never })
   const server = await createServer({
-    config: { auth: { kind: 'none' } },
+    config: { auth: { kind: 'none' }, models: { prices: { scripted: DOLLAR_PER_TOKEN, 'e-1': DOLLAR_PER_TOKEN } } },
     adapters: { storage, logger: QUIET },
     agents: [agent, ...(program.agents ?? [])],
   })
@@ -94,25 +121,29 @@ function crashPoints(commits: number, index: number): readonly number[] {
 
 /** Crashes after commits of the program, and expects that it continues as if it had not. */
 export async function expectSameAfterCrash(program: Program, index: number): Promise<void> {
-  const { answers, decision, executions, canRepeat } = program
+  const { answers, decision, executions, canRepeat, tokensInTool = 0 } = program
   const uncut = newWorld()
   const whole = cutAfter(createInMemoryStorage(), Number.POSITIVE_INFINITY)
   const server = await serverOf(program, uncut, whole.storage)
-  const expected = await drive(server, decision)
+  const expected = await drive(server, { decision })
   await server.stop({ force: true })
   expect([expected.run.status, expected.run.error]).toEqual(['completed', undefined])
   expect([uncut.asked.length, uncut.executed.length]).toEqual([answers.length, executions])
+
+  const { usage } = expected.run
+  expect([usage.costUsd, expected.costUsdToday]).toEqual(Array(2).fill(usage.inputTokens + usage.outputTokens))
+  const driving = { decision, budget: budgetFor(usage, tokensInTool) }
 
   for (const at of crashPoints(whole.count(), index)) {
     const world = newWorld()
     const storage = createInMemoryStorage()
     const dying = cutAfter(storage, at)
     const first = await Promise.race([serverOf(program, world, dying.storage), dying.isCut])
-    if (first !== undefined) void Promise.race([drive(first, decision), dying.isCut]).catch(() => undefined)
+    if (first !== undefined) void Promise.race([drive(first, driving), dying.isCut]).catch(() => undefined)
     await Promise.race([dying.isCut, new Promise((resolve) => setTimeout(resolve, 2_000))])
 
     const second = await serverOf(program, world, storage)
-    const ended = await drive(second, decision)
+    const ended = await drive(second, driving)
     await second.stop({ force: true })
     const context = `cut after commit ${at} of ${whole.count()}`
     expect([ended.run.status, ended.run.error, ended.run.result], context).toEqual([
@@ -124,6 +155,10 @@ export async function expectSameAfterCrash(program: Program, index: number): Pro
     expect(new Set(world.executed).size, context).toBe(executions)
     // Only an answer that was cut off is asked for again.
     expect(world.asked.length - answers.length, context).toBeLessThanOrEqual(1)
+    const paidAgain = ended.run.usage.costUsd - usage.costUsd
+    expect([0, tokensInTool], context).toContain(paidAgain)
+    expect(ended.costUsdToday, context).toBe(ended.run.usage.costUsd)
+    if (paidAgain === 0) expect(ended.run.usage, context).toEqual(usage)
     if (canRepeat === true) continue
     expect(world.executed.length, context).toBe(executions)
     const reports = ended.events.filter(({ type }) => type === 'usage').length

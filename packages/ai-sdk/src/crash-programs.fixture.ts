@@ -19,6 +19,8 @@ export interface Program {
   readonly executions: number
   /** Whether a tool can be cut off while it executes, because commits of other calls come in between. */
   readonly canRepeat?: true
+  /** What the model costs that a tool calls: a tool that is cut off and repeated pays it again. */
+  readonly tokensInTool?: number
   /** The agents that the program calls. */
   readonly agents?: readonly AgentDefinition[]
 }
@@ -129,6 +131,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       }))({ model, world, tools: toolsOf(world) }),
     executions: 1,
     canRepeat: true,
+    tokensInTool: 3,
   },
   'a dynamic tool and another model': {
     answers: [{ toolName: 'found', input: { of: 'x' } }, 'Found.'],

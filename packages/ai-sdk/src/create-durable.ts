@@ -28,9 +28,10 @@ export function createDurable(sdk: Sdk): (ctx?: RunContext) => Durable {
     guardModelCalls()
 
     /** The options of one call of `streamText` or `generateText`. */
-    const prepared = (options: Options, withoutText: boolean): Options => {
+    const prepared = (options: Options, answering: { readonly isStreamed: boolean; readonly withoutText: boolean }) => {
       const { timeout, ...rest } = options
-      const timeouts = timeoutsOf(timeout)
+      const { withoutText } = answering
+      const timeouts = timeoutsOf(timeout, answering)
       return {
         ...withInvalidCalls(find, withCallbacks(find, durableOptions({ sdk, find, timeouts, withoutText }, rest))),
         abortSignal: callSignal(find, options.abortSignal, timeouts.totalMs),
@@ -42,12 +43,14 @@ export function createDurable(sdk: Sdk): (ctx?: RunContext) => Durable {
       const withoutText = options.experimental_transform !== undefined
       // The error of the run says what failed; by default the SDK prints it.
       const quiet = { onError: () => undefined, ...options }
-      const streamed = (sdk.streamText as unknown as Call)(prepared(quiet, withoutText))
+      const streamed = (sdk.streamText as unknown as Call)(prepared(quiet, { isStreamed: true, withoutText }))
       return streamedResult(streamed, { hasOutput: hasOutput(options), withoutText })
     }
 
     const generateText: AsyncCall = async (options) => {
-      const generated = await (sdk.generateText as unknown as AsyncCall)(prepared(options, false))
+      const generated = await (sdk.generateText as unknown as AsyncCall)(
+        prepared(options, { isStreamed: false, withoutText: false }),
+      )
       return generatedResult(generated, { hasOutput: hasOutput(options) })
     }
 

@@ -81,7 +81,7 @@ export const CALL_OPTIONS = {
   system: ['kept'],
   telemetry: ['kept'],
   temperature: ['kept'],
-  timeout: ['durable', 'the total counts from the first execution; `stepMs` limits each answer, `toolMs` each execution of a tool'],
+  timeout: ['durable', 'the total counts from the first execution; `stepMs`, `firstChunkMs` and `chunkMs` limit each answer, `toolMs` each execution of a tool'],
   toolApproval: ['durable', 'asked as approvals; what a function decides is recorded'],
   toolCallConcurrency: ['kept'],
   toolChoice: ['kept'],

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { createRenderEnvelope } from '@perdure/core'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { type EventLog, noMeter, plusMs, toJsonText } from '@perdure/ports'
@@ -67,13 +68,11 @@ describe('renderReplayBlocks', () => {
   it('divides the original time between events by speed', async () => {
     const { events } = await record(3, 1_000)
     const clock = createManualClock()
+    const { signal } = new AbortController()
     const blocks = renderReplayBlocks(
       { events, timers: clock, render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }) },
       recording,
-      {
-        speed: 10,
-        signal: new AbortController().signal,
-      },
+      { speed: 10, signal },
     )
     const seen: string[] = []
     const reading = (async () => {
@@ -91,6 +90,7 @@ describe('renderReplayBlocks', () => {
     clock.advance(100)
     await reading
     expect(seen).toHaveLength(3)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
   it('ends if the reader disconnects during a pause', async () => {

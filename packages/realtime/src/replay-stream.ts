@@ -42,10 +42,12 @@ export async function* renderReplayBlocks(
 function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
   if (ms <= 0) return Promise.resolve()
   return new Promise((resolve) => {
-    const cancel = timers.after(Math.min(ms, MAX_PAUSE_MS), resolve)
-    signal.addEventListener('abort', () => {
+    const end = () => {
       cancel()
+      signal.removeEventListener('abort', end)
       resolve()
-    })
+    }
+    const cancel = timers.after(Math.min(ms, MAX_PAUSE_MS), end)
+    signal.addEventListener('abort', end)
   })
 }

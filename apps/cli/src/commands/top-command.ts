@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Health, ListedRun } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import type { Call } from '../call.ts'
@@ -60,11 +61,4 @@ function textOf({ health, runs }: Snapshot, paint: Paint, width?: number): strin
 
 const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`
 
-const pause = (ms: number, signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
+const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => undefined)

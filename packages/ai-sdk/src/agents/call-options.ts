@@ -34,6 +34,7 @@ export function durableOptions(scope: CallScope, options: Options): Options {
   const settings: ModelSettings = {
     maxRetries: retriesIn(options.maxRetries),
     timeoutMs: timeouts.stepMs,
+    chunks: timeouts.chunks,
     withoutText,
     declarations: declarationsOf(sdk, isObject(tools) ? (tools as Tools) : {}),
   }

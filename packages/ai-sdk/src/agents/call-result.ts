@@ -28,8 +28,10 @@ export function streamedResult<T extends object>(given: T, { hasOutput, withoutT
 
 /** A run that returns the answer completes with the text of its last step, or with its object. */
 export function generatedResult<T extends object>(given: T, { hasOutput }: Pick<ResultOptions, 'hasOutput'>): T {
-  const { text, output, experimental_output } = given as Options
-  const own: OwnResult = async () => (hasOutput ? asResult(output ?? experimental_output) : { text })
+  const generated = given as Options
+  // The SDK throws when the output of an answer that has none is read.
+  const own: OwnResult = async () =>
+    hasOutput ? asResult(generated.output ?? generated.experimental_output) : { text: generated.text }
   return withOwnResult(given, own)
 }
 

@@ -13,6 +13,8 @@ interface Call {
   readonly withoutText: boolean
 }
 
+const NO_TIMEOUTS = timeoutsOf(undefined, { isStreamed: true })
+
 const CALL: unique symbol = Symbol.for('perdure.agent-call') as never
 
 /** The setting that shortens the prompts of an agent. */
@@ -29,6 +31,11 @@ interface SdkAgent {
   stream(options: Options): Promise<object>
 }
 
+interface Answering {
+  readonly isStreamed: boolean
+  readonly withoutText: boolean
+}
+
 type AgentClass = new (settings: Options) => SdkAgent
 
 /** The class `ToolLoopAgent`, whose agents call models and tools durably. */
@@ -40,7 +47,7 @@ export function durableAgentClass(sdk: Sdk, find: FindRun): Sdk['ToolLoopAgent']
     const { [CALL]: call, [COMPACTION]: compaction, ...given } = base as Options & Internal
     const prepared = (isFunction(prepareCall) ? await prepareCall(given) : undefined) ?? given
     const { timeout: _, ...options } = prepared as Options
-    const { timeouts = timeoutsOf(undefined), withoutText = false } = call ?? {}
+    const { timeouts = NO_TIMEOUTS, withoutText = false } = call ?? {}
     return durableOptions({ sdk, find, timeouts, withoutText, compaction }, options)
   }
 
@@ -55,8 +62,8 @@ export function durableAgentClass(sdk: Sdk, find: FindRun): Sdk['ToolLoopAgent']
       this.#hasOutput = hasOutput(settings)
     }
 
-    #options(given: Options, withoutText: boolean): Options {
-      const timeouts = timeoutsOf(given.timeout ?? this.#timeout)
+    #options(given: Options, { isStreamed, withoutText }: Answering): Options {
+      const timeouts = timeoutsOf(given.timeout ?? this.#timeout, { isStreamed })
       const call: Call = { timeouts, withoutText }
       const options = withCallbacks(find, given)
       const abortSignal = callSignal(find, given.abortSignal, timeouts.totalMs)
@@ -64,13 +71,13 @@ export function durableAgentClass(sdk: Sdk, find: FindRun): Sdk['ToolLoopAgent']
     }
 
     override async generate(options: Options): Promise<object> {
-      const generated = await super.generate(this.#options(options, false))
+      const generated = await super.generate(this.#options(options, { isStreamed: false, withoutText: false }))
       return generatedResult(generated, { hasOutput: this.#hasOutput })
     }
 
     override async stream(options: Options): Promise<object> {
       const withoutText = options.experimental_transform !== undefined
-      const streamed = await super.stream(this.#options(options, withoutText))
+      const streamed = await super.stream(this.#options(options, { isStreamed: true, withoutText }))
       return streamedResult(streamed, { hasOutput: this.#hasOutput, withoutText })
     }
   }

@@ -1,5 +1,6 @@
 import type { FindRun } from '../run.ts'
 import { isObject } from '../sdk.ts'
+import { signalOfTry } from './linked-signal.ts'
 import type { CallOptions, EmbeddingModelLike, Part } from './model.ts'
 import { countedCall } from './model-calls.ts'
 import { withModelRetries } from './model-retry.ts'
@@ -32,9 +33,7 @@ export function durableEmbedding(
     const recorded = await ctx.step(
       'embed',
       async ({ signal, modelAnswered }) => {
-        const embedded = await embed(
-          call.abortSignal === undefined ? signal : AbortSignal.any([call.abortSignal, signal]),
-        )
+        const embedded = await embed(signalOfTry(ctx.signal, call.abortSignal, signal))
         const charge = chargeOf(embedded)
         if (charge !== undefined) modelAnswered({ usage: charge, charge })
         return embedded

@@ -1,9 +1,11 @@
-import { describeRequest, type StepOptions } from '@perdure/core'
+import { describeRequest, type RunContext, type StepOptions } from '@perdure/core'
 import { withMissingFiles } from '../agents/linked-files.ts'
 import type { FindRun, Run } from '../run.ts'
 import type { ToolDeclarations } from '../tools/declaration.ts'
 import { createAnswerLog, noteAnswer } from './answer-log.ts'
 import { createCallIds } from './call-ids.ts'
+import { type ChunkLimits, watchChunks } from './chunk-watch.ts'
+import { signalOfTry } from './linked-signal.ts'
 import type { CallOptions, Generated, ModelLike, Part } from './model.ts'
 import { countedCall, markDurableCall } from './model-calls.ts'
 import { withModelRetries } from './model-retry.ts'
@@ -15,6 +17,8 @@ export interface ModelSettings {
   readonly maxRetries: number
   /** Time limit for each answer. */
   readonly timeoutMs?: number | undefined
+  /** Time limits within a streamed answer. */
+  readonly chunks?: ChunkLimits | undefined
   /** Whether the stream that the run returns shows the text, because a transform changes it. */
   readonly withoutText: boolean
   readonly declarations: ToolDeclarations
@@ -75,7 +79,7 @@ async function generate({ ctx }: Run, given: Given, call: CallOptions): Promise<
   const answer = (await ctx.step(
     STEP,
     async ({ idempotencyKey: messageId, signal, modelAnswered }) => {
-      const ask = () => countedCall(() => model.doGenerate(within(call, signal)))
+      const ask = () => countedCall(() => model.doGenerate(within(ctx, call, signal)))
       const given = await withModelRetries(ask, { maxRetries, signal })
       const generated: Generated = { ...given, content: given.content.map(createCallIds(ctx, messageId)) }
       const log = createAnswerLog(ctx, { messageId, form: 'whole', withoutText, declarations })
@@ -109,30 +113,35 @@ const withoutBody = (response: Part | undefined): Part | undefined => {
 }
 
 /** The call also stops when its try times out or the run is aborted. */
-const within = (call: CallOptions, signal: AbortSignal): CallOptions => ({
+const within = (ctx: RunContext, call: CallOptions, signal: AbortSignal): CallOptions => ({
   ...call,
-  abortSignal: call.abortSignal === undefined ? signal : AbortSignal.any([call.abortSignal, signal]),
+  abortSignal: signalOfTry(ctx.signal, call.abortSignal, signal),
 })
 
 function stream({ ctx }: Run, given: Given, call: CallOptions): ReadableStream<Part> {
   const { model, settings } = given
-  const { withoutText, maxRetries, declarations } = settings
+  const { withoutText, maxRetries, declarations, chunks = {} } = settings
   return new ReadableStream<Part>({
     start(controller) {
       let live: { readonly sent: number; readonly written: Promise<void> } | undefined
       const recording = ctx.step(
         STEP,
         async ({ idempotencyKey: messageId, signal, progress, modelAnswered }) => {
-          const ask = () => countedCall(() => model.doStream(within(call, signal)))
+          const watch = watchChunks(chunks, signal)
+          const ask = () => countedCall(() => model.doStream(within(ctx, call, watch.signal)))
           const { stream: source } = await withModelRetries(ask, { maxRetries, signal })
           const log = createAnswerLog(ctx, { messageId, form: 'streamed', withoutText, declarations })
-          const { parts, sent } = await relay(source, {
-            signal,
-            progress,
-            withOwnIds: createCallIds(ctx, messageId),
-            log,
-            send: (part) => controller.enqueue(part),
-          })
+          const relayed = () =>
+            relay(source, {
+              ...{ signal: watch.signal, log },
+              progress(part) {
+                progress()
+                watch.note(part)
+              },
+              withOwnIds: createCallIds(ctx, messageId),
+              send: (part) => controller.enqueue(part),
+            })
+          const { parts, sent } = await watch.during(relayed)
           // One commit has the end of the log, the usage and the record of the answer.
           live = { sent, written: log.end(model, modelAnswered) }
           return parts

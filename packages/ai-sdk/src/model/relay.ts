@@ -4,7 +4,7 @@ import { addPart, isFlat, recordable, revived } from './recorded-parts.ts'
 interface Relay {
   readonly signal: AbortSignal
   /** Called for each part, so that a model that sends is not taken for one that stalls. */
-  readonly progress: () => void
+  readonly progress: (part: Part) => void
   /** Gives tool calls ids that are unique in the run. */
   readonly withOwnIds: (part: Part) => Part
   readonly log: { write(part: Part): Promise<void> | undefined }
@@ -32,7 +32,7 @@ export async function relay(
   let isDecided = false
   for await (const said of source) {
     if (signal.aborted) throw signal.reason
-    progress()
+    progress(said)
     if (said.type === 'raw') continue
     const given = withOwnIds(said)
     const isSame = isFlat(given)

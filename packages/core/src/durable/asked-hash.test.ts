@@ -68,6 +68,9 @@ describe('a decision', () => {
     ])
     const requested = (await second.eventsOf(runId)).filter(({ type }) => type === 'approval.requested')
     expect(requested.map(({ payload }) => JSON.parse(payload ?? '').replaces)).toEqual([undefined, asked?.id])
+    const again = 'Pay? (asked again: this request differs from the one that was approved)'
+    expect((await approvalsOf(second, runId)).map(({ title }) => title)).toEqual(['Pay?', again])
+    expect(requested.map(({ payload }) => JSON.parse(payload ?? '').title)).toEqual(['Pay?', again])
 
     await decide(second, runId)
     expect(effects).toEqual([{ amount: 99 }])
@@ -76,6 +79,47 @@ describe('a decision', () => {
       { kind: 'step', status: 'completed', endOrder: 2 },
       { kind: 'event', status: 'waiting' },
     ])
+  })
+
+  it.each([
+    ['was denied', false, 0],
+    ['expired', undefined, 2_000],
+  ])('that %s and does not count is named in the new request, and in the log', async (_, approved, waitMs) => {
+    const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
+    const lines: unknown[] = []
+    const warn = (message: string, fields?: object) => lines.push([message, fields])
+    const boot = async (payload: number) => {
+      const code: Code = async (_, ctx) => {
+        const asked = { title: 'Pay? '.repeat(102), payload, ...(approved === undefined ? { timeout: 1_000 } : {}) }
+        await ctx.approval('pay', asked)
+        return ctx.waitForEvent('receipt')
+      }
+      const logger = { debug: () => undefined, info: () => undefined, warn, error: () => undefined }
+      const engine = createTestEngine({ ...shared, logger, workflows: [workflowOf('pay', code)] })
+      await engine.recover()
+      await engine.start()
+      await engine.advance(0)
+      return engine
+    }
+    const first = await boot(1)
+    const runId = await start(first)
+    const [asked] = await approvalsOf(first, runId)
+    if (approved !== undefined) {
+      await first.resolveApproval({ approvalId: asked?.id ?? '', approved, by: 'boss', visibility: EVERY_ROW })
+    }
+    await first.advance(waitMs)
+    await first.drain(0)
+    await first.release()
+    const second = await boot(2)
+    await second.emitEvent({ name: 'receipt', payload: null })
+    await second.advance(0)
+
+    const why = `asked again: this request differs from the one that was not approved`
+    const [, again] = await approvalsOf(second, runId)
+    expect(again).toMatchObject({ status: 'pending', title: expect.stringContaining(`… (${why})`) })
+    expect(again?.title).toHaveLength(512)
+    const told = `the approval pay is ${why}; its payload or arguments change between executions of the code`
+    expect(lines).toEqual([[told, { runId }]])
   })
 
   it('that the run has acted on does not count later either, and its recorded steps are not repeated', async () => {

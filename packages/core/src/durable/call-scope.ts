@@ -1,4 +1,4 @@
-import type { Clock, Digest, IdGenerator, Nesting, RunRecord, Span, Timers } from '@perdure/ports'
+import type { CheckJson, Clock, Digest, IdGenerator, Nesting, RunRecord, Span, Timers } from '@perdure/ports'
 import type { Journal } from './journal.ts'
 import type { Ledger } from './ledger.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -36,6 +36,10 @@ export interface CallScope {
   readonly recordContent?: boolean | undefined
   /** Called before a wait that a durable timer ends. */
   readonly requireTimers: RequireTimers
+  /** Checks the schema of an editable approval before somebody is asked; unchecked when missing. */
+  readonly checkJson?: CheckJson | undefined
+  /** Warns the operator about something that the code of the run does. */
+  readonly warn: (message: string) => void
   /** Called for each call of a model that a replay makes again. */
   readonly onReplayed?: ((seq: number, request: ModelRequest) => void) | undefined
   /** Passes the due time of a call to the timer driver. */

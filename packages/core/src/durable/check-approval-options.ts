@@ -1,10 +1,11 @@
-import { type JsonText, toJsonText } from '@perdure/ports'
+import { type CheckJson, type JsonText, toJsonText } from '@perdure/ports'
 import { isGrantable, isPlainObject, toMilliseconds } from '@perdure/protocol'
 import { isLongerThan } from '../json/json-members.ts'
+import { toRunError } from '../runs/run-error.ts'
 import type { ApprovalOptions } from './approval-options.ts'
 import { checkMembers, durationProblem, type Problem, refuseProblems } from './check-options.ts'
 
-const MAX_TITLE_LENGTH = 512
+export const MAX_TITLE_LENGTH = 512
 /**
  * Maximum size of the JSON, in bytes. A request for approval is also an event of the log, so the size limit of events
  * applies.
@@ -46,6 +47,23 @@ function editableProblem(name: string, editable: unknown): Problem {
   const schema = isPlainObject(editable) ? editable.schema : undefined
   if (!isPlainObject(schema)) return `${name} must be a boolean or { schema }, a JSON Schema`
   return jsonProblem(`${name}.schema`, schema, MAX_SCHEMA_BYTES)
+}
+
+/**
+ * Checks the schema of an editable approval as its decision will.
+ *
+ * @throws PerdureError `validation-failed` if the schema cannot be used, which the decider could not mend
+ */
+export async function checkEditableSchema(
+  { editable, payload }: Pick<ApprovalOptions, 'editable' | 'payload'>,
+  checkJson: CheckJson | undefined,
+): Promise<void> {
+  if (typeof editable !== 'object' || checkJson === undefined) return
+  try {
+    await checkJson(editable.schema, payload ?? null)
+  } catch (error) {
+    refuseProblems('an approval', [`editable.schema cannot be used as a JSON Schema: ${toRunError(error).message}`])
+  }
 }
 
 /** Nobody but an admin could decide an approval that is assigned to a scope that no token can hold. */

@@ -7,7 +7,7 @@ import { type ApprovalAsk, approvalRequest } from './approval-request.ts'
 import { askedHashOf } from './asked-hash.ts'
 import { checkName, instantAfter, instantOf } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
-import { checkApprovalOptions } from './check-approval-options.ts'
+import { checkApprovalOptions, checkEditableSchema, MAX_TITLE_LENGTH } from './check-approval-options.ts'
 import { checkCall } from './check-call.ts'
 import { checkMembers, refuseProblems } from './check-options.ts'
 import { checkEventName } from './event-name.ts'
@@ -139,21 +139,25 @@ export async function callToolApproval(
   }
 }
 
-function waitForDecision(
+async function waitForDecision(
   scope: CallScope,
   name: string,
   options: Omit<ApprovalAsk, 'name' | 'seq'>,
   toolCallIdAt?: (seq: number) => string,
 ): Promise<StepRecord> {
   if (options.timeout !== undefined || options.remindAfter !== undefined) scope.requireTimers()
+  // Nobody is asked again for a call that is recorded.
+  if (typeof options.editable === 'object' && !scope.ledger.isNextRecorded('approval', name)) {
+    await scope.ledger.busy(() => checkEditableSchema(options, scope.checkJson))
+  }
   const askedHash = askedHashOf(scope.digest, options)
   // Calls of earlier releases have no hash.
   const accepts = (ended: StepRecord) => ended.askedHash === undefined || ended.askedHash === askedHash
   return callWait(scope, { kind: 'approval', name, accepts }, (seq, refused) => {
     const toolCallId = toolCallIdAt?.(seq)
     const ofCall = toolCallId === undefined ? {} : { toolCallId }
-    const replaces = refused?.approvalId
-    const { approval, events } = approvalRequest(scope, { ...options, name, seq, ...ofCall, replaces })
+    const again = refused === undefined ? {} : askedAgain(scope, refused, options)
+    const { approval, events } = approvalRequest(scope, { ...options, name, seq, ...ofCall, ...again })
     const eventName = toolCallId === undefined ? undefined : toolCallWait(toolCallId)
     return {
       detail: { approvalId: approval.id, dueAt: approval.expiresAt, eventName, askedHash },
@@ -165,6 +169,21 @@ function waitForDecision(
     }
   })
 }
+
+/** What tells people, and the operator, why a decision does not count. */
+function askedAgain(
+  { warn }: CallScope,
+  refused: StepRecord,
+  { title = refused.name }: Pick<ApprovalAsk, 'title'>,
+): Pick<ApprovalAsk, 'title' | 'replaces'> {
+  const decision = decisionIn(refused).approved ? 'was approved' : 'was not approved'
+  const why = `asked again: this request differs from the one that ${decision}`
+  warn(`the approval ${refused.name} is ${why}; its payload or arguments change between executions of the code`)
+  return { title: `${cut(title, MAX_TITLE_LENGTH - why.length - 3)} (${why})`, replaces: refused.approvalId }
+}
+
+const cut = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length - 1)}…`.toWellFormed()
 
 const decisionIn = ({ result }: StepRecord): ApprovalDecision =>
   (result === undefined ? { approved: false } : fromJsonText(result)) as ApprovalDecision

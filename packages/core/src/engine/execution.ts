@@ -1,5 +1,6 @@
 import {
   type ApprovalStore,
+  type CheckJson,
   type Digest,
   type EventLog,
   fromJsonText,
@@ -14,6 +15,7 @@ import {
 } from '@perdure/ports'
 import { retryTransient } from '../concurrency/retry-transient.ts'
 import type { CallScope } from '../durable/call-scope.ts'
+import { checkEditableSchema } from '../durable/check-approval-options.ts'
 import { divergenceError } from '../durable/divergence.ts'
 import { createJournal, type Journal, type JournalDeps } from '../durable/journal.ts'
 import { createLedger, type Ledger } from '../durable/ledger.ts'
@@ -26,7 +28,6 @@ import { isSuspension, type Suspension } from '../durable/suspension.ts'
 import type { Membership, UsageAccounts } from '../durable/usage-accounts.ts'
 import type { Divergence } from '../runs/parked.ts'
 import { toRunFailure } from '../runs/run-error.ts'
-import { logTopic } from '../runs/run-events.ts'
 import { readSuspension } from '../runs/stored-suspension.ts'
 import { isRefusalWith } from '../runs/thrown-value.ts'
 import { checkOutput } from '../targets/check-output.ts'
@@ -38,7 +39,7 @@ import { type ContextParts, createRunContext } from './create-run-context.ts'
 import { createShow } from './create-show.ts'
 import { emitAll, isGenerator } from './emit-all.ts'
 import type { EndRunDeps, RunEnd } from './end-run.ts'
-import { createLogCapture } from './log-capture.ts'
+import { countLogLines, createLogCapture } from './log-capture.ts'
 import { openingOf } from './park-run.ts'
 import { readResume } from './read-resume.ts'
 import { logOpenCalls } from './run-log.ts'
@@ -56,6 +57,7 @@ export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly maxResultBytes: number
   readonly resultFiles: ResultFiles
   readonly recordContent?: boolean | undefined
+  readonly checkJson?: CheckJson | undefined
   readonly callChild: CallChild
   readonly takeMessages: ContextParts['takeMessages']
   readonly usageAccounts: UsageAccounts
@@ -141,6 +143,7 @@ async function startCode(
   const ancestors = accounts.slice(0, -1).map(({ runId }) => runId)
   const scope: CallScope = {
     ...sharedBy(deps),
+    warn: (message) => logger.warn(message, { runId: run.id }),
     run,
     ancestors,
     toolCallIds: new Set(),
@@ -180,17 +183,12 @@ async function startCode(
 /** Picks the dependencies that a call scope needs; copying all of them would make every scope larger. */
 const sharedBy = (deps: ExecutionDeps) => {
   const { clock, timers, ids, digest, nesting, runMeter, recordContent, requireTimers, onDue } = deps
-  const { maxResultBytes, resultFiles } = deps
+  const { maxResultBytes, resultFiles, checkJson } = deps
   return {
     ...{ clock, timers, ids, digest, nesting, runMeter, recordContent, requireTimers, onDue },
-    ...{ maxResultBytes, resultFiles },
+    ...{ maxResultBytes, resultFiles, checkJson },
   }
 }
-
-const countLogLines = ({ events, captureLogs, ...deps }: ExecutionDeps, { id }: RunRecord): number | Promise<number> =>
-  captureLogs
-    ? retryTransient(deps, () => events.count({ topic: logTopic(id) }, { after: 0, through: Number.MAX_SAFE_INTEGER }))
-    : 0
 
 interface Call {
   readonly scope: CallScope
@@ -213,7 +211,7 @@ async function callTarget(deps: ExecutionDeps, { scope, target, context }: Call)
     const result = await show.returned(returned)
     const divergence = await ledger.finish()
     if (divergence !== undefined) return divergedVerdict(deps, scope, divergence)
-    if (isSuspension(result)) return suspendItself(deps, scope, result)
+    if (isSuspension(result)) return await suspendItself(deps, scope, result)
     // A wait that is still open must not suspend the run while the output schema validates.
     const { output: schema } = target
     const output = schema === undefined ? result : await ledger.busy(() => checkOutput(schema, result))
@@ -231,14 +229,14 @@ function divergedVerdict(deps: ExecutionDeps, { ledger }: CallScope, divergence:
   return { kind: 'end', end: failureOf(divergenceError(divergence)) }
 }
 
-const suspendItself = (
+async function suspendItself(
   deps: ExecutionDeps,
   { run, ledger, ancestors }: CallScope,
   suspension: Suspension,
-): Verdict => ({
-  kind: 'suspended',
-  plan: () => planOwnSuspension(deps, run, { suspension, ledger, ancestors }),
-})
+): Promise<Verdict> {
+  for (const asked of suspension.approvals ?? []) await ledger.busy(() => checkEditableSchema(asked, deps.checkJson))
+  return { kind: 'suspended', plan: () => planOwnSuspension(deps, run, { suspension, ledger, ancestors }) }
+}
 
 function failureOf(thrown: unknown): RunEnd {
   const isSpent = isRefusalWith(thrown, 'budget-exhausted')

@@ -1,8 +1,24 @@
-import type { LogFields } from '@perdure/ports'
+import type { EventLog, LogFields, RunRecord } from '@perdure/ports'
 import type { LogLevel } from '@perdure/protocol'
+import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
 import type { CallScope } from '../durable/call-scope.ts'
 import { LIMIT_LINE, type LogLine, logPayload, MAX_LOG_LINES } from '../runs/log-line.ts'
 import { logTopic, runEvent } from '../runs/run-events.ts'
+
+interface CountDeps extends RetryDeps {
+  readonly events: EventLog
+  /** Whether the lines of `ctx.log` are also events of the run. */
+  readonly captureLogs: boolean
+}
+
+/** How many log lines of the run are in its event log. */
+export const countLogLines = (
+  { events, captureLogs, ...deps }: CountDeps,
+  { id }: Pick<RunRecord, 'id'>,
+): number | Promise<number> =>
+  captureLogs
+    ? retryTransient(deps, () => events.count({ topic: logTopic(id) }, { after: 0, through: Number.MAX_SAFE_INTEGER }))
+    : 0
 
 /** Appends a line of `ctx.log` to the event log of the run. */
 export type CaptureLine = (level: LogLevel, message: unknown, fields: LogFields | undefined) => void

@@ -219,7 +219,7 @@ function scopeOf(deps: ReplayCallsDeps, run: RunRecord, parts: ReplayParts): Cal
       toolCallIds: new Set<string>(),
       budgetRequest: { pending: undefined },
     },
-    requireTimers: ignore,
+    ...{ requireTimers: ignore, warn: ignore },
     onReplayed,
     onDue: ignore,
   }

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Page } from 'playwright-core'
 import { describe, expect, onTestFinished } from 'vitest'
 import { createClient } from '../packages/client/src/index.ts'
 import type { ToolName } from '../tooling/machine-tools.ts'
@@ -10,6 +9,7 @@ import { needsTool } from '../tooling/needed-tool.ts'
 import { launchChromium } from './browser-page.ts'
 import { nextChat } from './next-chat.ts'
 import { copyExample, EXAMPLES, startExample as start } from './started-example.ts'
+import { conversesInThePage, managesChats, tellsWhatIsUnread } from './support-page.ts'
 
 /** `chat-pages.test.ts` checks them. */
 const CHAT_PAGES = ['chat-page', 'ag-ui-page']
@@ -39,6 +39,11 @@ async function mounted(name: string): Promise<void> {
   expect((await fetch(`${origin}/ai/v1/agents`)).status).toBe(401)
 }
 
+const SAYS_MORE = `return [
+  ...(call.text.includes('slowly') ? [{ text: 'wait '.repeat(20) }] : []),
+  { toolName: 'lookUpOrder', input: { orderId } },
+]`
+
 /** Runs the tests that the example has for its readers. */
 const passesItsTests = (cwd: string) => promisify(execFile)(process.execPath, ['--test'], { cwd })
 
@@ -46,8 +51,9 @@ const passesItsTests = (cwd: string) => promisify(execFile)(process.execPath, ['
 async function openChat(name: string) {
   const { cwd, script } = copyExample(name)
   const model = join(cwd, 'model.ts')
-  // Slow enough to send messages while the agent answers.
-  writeFileSync(model, readFileSync(model, 'utf8').replace('wordDelayMs: 40', 'wordDelayMs: 300'))
+  // Slow enough to send messages while the agent answers, and before it looks up an order.
+  const source = readFileSync(model, 'utf8').replace('wordDelayMs: 40', 'wordDelayMs: 300')
+  writeFileSync(model, source.replace("return { toolName: 'lookUpOrder', input: { orderId } }", SAYS_MORE))
   const server = await script('start', /API\s+(http:\S+)/)
   onTestFinished(async () => void (await server.stop()))
   const { token } = JSON.parse(readFileSync(join(cwd, '.graphorin/dev-session.json'), 'utf8'))
@@ -65,72 +71,6 @@ const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
   'base64',
 )
-
-/** The page moves while an answer grows. */
-const MOVING = { force: true }
-
-/** Messages while the agent works, and changes of what was said, in the chat of the support page. */
-async function conversesInThePage(page: Page): Promise<void> {
-  const articles = (kind: string) => page.locator(`article.${kind}`)
-  const statusIs = (status: string) => expect.poll(() => page.textContent('[role=status]')).toBe(status)
-  const send = async (text: string) => {
-    await page.fill('[name=text]', text)
-    await page.click('form button[type=submit]')
-  }
-  await page.getByText('New chat').click()
-  await expect.poll(() => articles('user').count()).toBe(0)
-  await statusIs('ready')
-  await send('hello')
-  await statusIs('streaming')
-  await send('refund A-99')
-  await expect.poll(() => articles('queued').count()).toBe(1)
-  page.once('dialog', (dialog) => void dialog.accept('refund A-18'))
-  await articles('queued').getByText('Edit').click(MOVING)
-  await expect
-    .poll(() =>
-      articles('queued')
-        .first()
-        .innerText()
-        .catch(() => ''),
-    )
-    .toContain('A-18')
-  await expect.poll(() => page.textContent('main')).toContain('Order A-18')
-  await send('refund A-5')
-  await expect.poll(() => articles('queued').count()).toBe(1)
-  await articles('queued').getByText('Withdraw').click(MOVING)
-  await expect.poll(() => articles('queued').count()).toBe(0)
-  await expect.poll(() => page.textContent('main')).toContain('Please attach a photo of it.')
-  await statusIs('ready')
-  const said = await page.textContent('main')
-  expect([said?.includes('A-99'), said?.includes('A-5')]).toEqual([false, false])
-  expect(await articles('user').count()).toBe(2)
-
-  await articles('user').last().getByText('Edit').click()
-  await send('refund A-20')
-  await expect.poll(() => page.textContent('main')).toContain('Order A-20 is a red scarf. Please attach a photo of it.')
-  await statusIs('ready')
-  expect(await page.textContent('main')).not.toContain('A-18')
-  await page.getByText('Answer again').click()
-  await statusIs('streaming')
-  await page.getByText('Stop').click(MOVING)
-  await statusIs('ready')
-  expect(await articles('user').count()).toBe(2)
-}
-
-/** The list of chats of the support page, which has two chats. */
-async function managesChats(page: Page): Promise<void> {
-  const rows = page.locator('nav > div')
-  await expect.poll(() => rows.count()).toBe(2)
-  page.once('dialog', (dialog) => void dialog.accept('My scarf'))
-  await rows.first().getByTitle('rename').click()
-  await page.getByText('My scarf').waitFor()
-  await rows.first().getByTitle('copy').click()
-  await expect.poll(() => rows.count()).toBe(3)
-  await expect.poll(() => page.locator('article.user').count()).toBe(2)
-  await page.screenshot({ path: process.env.E2E_PICTURE ?? '' }).catch(() => undefined)
-  await rows.first().getByTitle('delete').click()
-  await expect.poll(() => rows.count()).toBe(2)
-}
 
 const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
   async 'hello-agent'() {
@@ -208,6 +148,7 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
     expect(await page.locator('article').count()).toBe(4)
     await conversesInThePage(page)
     await managesChats(page)
+    await tellsWhatIsUnread(page)
     await passesItsTests(cwd)
   },
 

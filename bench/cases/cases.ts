@@ -12,6 +12,7 @@ import { flushDelay } from './flush-delay.ts'
 import { foldCost } from './fold.ts'
 import { jwtRuns } from './jwt-runs.ts'
 import { keyedReplay } from './keyed-replay.ts'
+import { longConversation } from './long-conversation.ts'
 import { memoryGrowth } from './memory-growth.ts'
 import { postgresReplay } from './postgres-replay.ts'
 import { postgresAgainstDbos, postgresAgainstSqlite, postgresRuns } from './postgres-runs.ts'
@@ -46,6 +47,7 @@ export const CASES: readonly BenchCase[] = [
   aiSdkOverhead,
   stepCosts,
   jwtRuns,
+  longConversation,
   postgresRuns,
   postgresAgainstSqlite,
   postgresAgainstDbos,

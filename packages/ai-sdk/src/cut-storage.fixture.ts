@@ -2,8 +2,8 @@ import type { createInMemoryStorage } from '@perdure/in-memory'
 
 type Storage = ReturnType<typeof createInMemoryStorage>
 
-export interface CutStorage {
-  readonly storage: Storage
+export interface CutStorage<Whole extends Storage> {
+  readonly storage: Whole
   /** How many commits were applied. */
   readonly count: () => number
   /** Resolves at the cut. */
@@ -17,7 +17,7 @@ export interface CutStorage {
  * The storage as a process sees it that dies right after a commit: the commit is applied, but neither it nor any later one
  * is ever answered, so no code continues that waits for it.
  */
-export function cutAfter(whole: Storage, firstLimit: number): CutStorage {
+export function cutAfter<Whole extends Storage>(whole: Whole, firstLimit: number): CutStorage<Whole> {
   let commits = 0
   let lastCommit = firstLimit
   let isOver = false

@@ -32,6 +32,7 @@ import { createEditMessage, createWithdrawMessage } from './engine/queued-messag
 import { createRecoverDeparted } from './engine/recover-departed.ts'
 import { lineUpRuns, recoverRuns } from './engine/recover-runs.ts'
 import { type ReplayFilter, replayRuns } from './engine/replay-runs.ts'
+import { createReportEnd } from './engine/report-end.ts'
 import { restoreLanes } from './engine/restore-lanes.ts'
 import { createResumeRun } from './engine/resume-run.ts'
 import { createResumeSuspended } from './engine/resume-suspended.ts'
@@ -40,6 +41,7 @@ import { executingRunIds, readRunLoad } from './engine/run-load.ts'
 import { logOutcome } from './engine/run-log.ts'
 import { createRunner } from './engine/runner.ts'
 import { createSettleOutcome } from './engine/settle-outcome.ts'
+import { type CallStart, createCallStart } from './engine/start-call.ts'
 import { createStartRun } from './engine/start-run.ts'
 import { createSupersede, type Supersede } from './engine/supersede.ts'
 import { createTakeMessages } from './engine/take-messages.ts'
@@ -109,11 +111,12 @@ export function createEngine(given: EngineParts) {
   const usageAccounts = createUsageAccounts(deps)
   const supersede = createLateBound<Supersede>('supersede')
   const callChild = createLateBound<CallChild>('callChild')
+  const callStart = createLateBound<CallStart>('callStart')
   const takeMessages = createLateBound<ContextParts['takeMessages']>('takeMessages')
   const runner = createRunner({
     ...deps,
     ...{ admission, usageAccounts },
-    callChild: callChild.call,
+    childCalls: { invoke: callChild.call, start: callStart.call },
     takeMessages: takeMessages.call,
     supersede: supersede.call,
     canRetry: holdsTimers,
@@ -121,6 +124,7 @@ export function createEngine(given: EngineParts) {
   })
   const { relaunch, notify } = runner
   callChild.bind(createCallChild({ ...deps, relaunch }))
+  callStart.bind(createCallStart({ ...deps, relaunch }))
   takeMessages.bind(createTakeMessages({ ...deps, runner }))
   const settleOutcome = createSettleOutcome(deps)
   const outcomeWatch = createOutcomeWatch({ ...deps, runner, settleOutcome })
@@ -157,13 +161,14 @@ export function createEngine(given: EngineParts) {
   const readRuns = createReadRuns(deps)
   const resumeRun = createResumeRun({ ...deps, decideApprovals, resumeSuspended, relaunch })
   const threads = createWorkflowThreads(deps)
-  const followUpDeps = { ...deps, resolveWait, abortRun }
-  const followUp = createFollowUp(followUpDeps)
+  const reportEnd = createReportEnd({ ...deps, abortRun })
+  const followUpDeps = { ...deps, resolveWait, abortRun, reportEnd }
+  const followUp = createFollowUp({ ...followUpDeps, relaunch })
   runWaiters.observe((run, info) => {
     logOutcome(deps.logger, run)
     if (isTerminal(run.status)) {
       runMeter.ended(run)
-      runner.releaseBehind(run.id)
+      runner.behindTurns.release(run.id)
     }
     if (run.status === 'suspended') void settleOutcome.onSuspended(run, info.detail?.waitingFor)
     followUp(run, info).catch((error: unknown) =>

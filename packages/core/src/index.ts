@@ -253,6 +253,7 @@ export type {
   FlowKeyMeta,
   RateLimit,
 } from './targets/flow-control.ts'
+export { inputFromChat } from './targets/input-from-chat.ts'
 export type { Invocable } from './targets/invocable.ts'
 export type { AgentResource, AgentStateResource, ReadAgents } from './targets/read-agents.ts'
 export type { ReadWorkflows } from './targets/read-workflows.ts'
@@ -266,7 +267,7 @@ export type {
   RegistrationOptions,
   RunOnCrash,
 } from './targets/registration.ts'
-export type { EmitOptions, Resume, RunContext } from './targets/run-context.ts'
+export type { EmitOptions, Resume, RunContext, StartedRun, StartOptions } from './targets/run-context.ts'
 export type { CreateRunServices, RunServices } from './targets/run-services.ts'
 export type { RunTarget, RunTargets } from './targets/run-target.ts'
 export type { StandardSchemaV1 } from './targets/standard-schema.ts'

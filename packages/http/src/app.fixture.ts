@@ -121,7 +121,6 @@ export function createTestApp(options: AppOptions = {}) {
       ...{ maxResultBytes: 1_000_000, maxEventBytes: 1_000, abortGraceMs: 5_000 },
     },
   })
-
   const shared = {
     ...storage,
     ...{ unitOfWork: audit.unitOfWork, clock, timers: clock, ids, digest: testDigest, logger, peppers },
@@ -139,15 +138,16 @@ export function createTestApp(options: AppOptions = {}) {
     ...{ idempotencyTtlMs: 86_400_000, ticketTtlMs: 30_000, maxTicketsPerToken: 2, sealer: testSealer },
   })
   const named = { ...shared, yieldTurn, recall, render, phase, meter: noMeter }
-  const sessions = createSessions({ ...named, abortRun: engine.abortRun })
+  const files = createFiles({
+    ...{ ...named, blobs: createInMemoryBlobStore({ clock, digest: testDigest }) },
+    remoteFiles: { load: async () => ({ error: 'not loaded' }) },
+    limits: { maxBytes: config?.maxFileBytes ?? TEST_CONFIG.maxFileBytes, maxBytesPerOwner: 500_000 },
+  }).useCases
+  const sessions = createSessions({ ...named, abortRun: engine.abortRun, readFiles: files.readFiles })
   const services = {
     ...sessions,
     ...createChats({ ...named, targets: targetsOf(agents, workflows), deleteSession: sessions.deleteSession }),
-    ...createFiles({
-      ...{ ...named, blobs: createInMemoryBlobStore({ clock, digest: testDigest }) },
-      remoteFiles: { load: async () => ({ error: 'not loaded' }) },
-      limits: { maxBytes: config?.maxFileBytes ?? TEST_CONFIG.maxFileBytes, maxBytesPerOwner: 500_000 },
-    }).useCases,
+    ...files,
     ...createSkills({ ...named, ...testSkills() }),
     ...createMcp({ ...named, configured: [], allowed: { hosts: ['mcp.example'], headersRefs: ['env:OK'] }, mcpClient }),
   }

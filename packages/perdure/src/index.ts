@@ -74,6 +74,8 @@ export type {
   SourceReference,
   StallOptions,
   StandardSchemaV1,
+  StartedRun,
+  StartOptions,
   StateWriter,
   StepContext,
   StepFn,

@@ -28,7 +28,7 @@ export interface ApprovalRecord {
   readonly decision?: JsonText | undefined // payload sent with the decision
   readonly assignee?: string | undefined // who may decide: `user`, `staff` or a scope; whoever may resolve it when absent
   readonly argsSchema?: JsonText | undefined // JSON Schema of the arguments; present only if the decider may change them
-  readonly args?: JsonText | undefined // arguments that the decider may change, as asked
+  readonly args?: JsonText | undefined // arguments as asked, of a tool call whose payload does not have them, or that the decider may change
   readonly editedArgs?: JsonText | undefined // arguments with which the approval was granted instead
   readonly remindAt?: EpochMs | undefined // absent once the reminder was sent
   readonly escalateTo?: string | undefined // assignee from the reminder on

@@ -81,6 +81,13 @@ export interface FlowKeys {
   readonly debounce?: string | undefined
   /** What the run does while another run of its session works, unless it only waits. */
   readonly onBusy?: 'steer' | 'interrupt' | undefined
+  /** Set for a run that outlives its parent. */
+  readonly background?: BackgroundRun | undefined
+}
+
+export interface BackgroundRun {
+  /** The agent of the session that gets the end of the run as a message; nobody does when missing. */
+  readonly reportTo?: string | undefined
 }
 
 /** One execution of an agent or workflow. */

@@ -99,6 +99,9 @@ export async function play(world: World, { actions, compacts }: History, name = 
     }
     const answer = view.slice(kept.length).find(({ role }) => role === 'assistant')
     if (answer === undefined) return
+    // The same goes for the other messages of the turn, which another tab may have edited.
+    const asked = view.slice(kept.length, view.indexOf(answer))
+    if (!asked.every((one) => branch.has(page.textOf(one)))) return
     branch.regenerate(page.textOf(target))
     const messages = view.slice(0, view.indexOf(answer))
     await client.stream({ id: chatId, trigger: 'regenerate-message', messageId: answer.id, messages })

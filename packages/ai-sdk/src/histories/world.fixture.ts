@@ -18,8 +18,12 @@ interface Process {
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** A server in memory, whose process dies right after a commit, before anybody gets the answer of the commit. */
-export async function openMemoryWorld(compacts: boolean): Promise<World & { stop(): Promise<void> }> {
-  const whole = createInMemoryStorage()
+export const openMemoryWorld = (compacts: boolean) => openWorld(compacts, createInMemoryStorage())
+
+export async function openWorld(
+  compacts: boolean,
+  whole: ReturnType<typeof createInMemoryStorage>,
+): Promise<World & { stop(): Promise<void> }> {
   const prompts: (readonly string[])[] = []
   const effects: string[] = []
   const released = new Map<string, PromiseWithResolvers<void>>()

@@ -47,7 +47,10 @@ export function scriptedModel(
     onCall?.(call)
     const answer = typeof turns === 'function' ? turns(call) : turns[call.turn]
     if (answer === undefined) throw new Error(`the script of the model has no answer ${call.turn + 1}`)
-    return answerParts(answer, { turn: call.turn, inputWords: wordsIn(JSON.stringify(options.prompt)).length })
+    return answerParts(answer, {
+      turn: call.turn,
+      inputWords: wordsIn(JSON.stringify(options.prompt, withoutBytes)).length,
+    })
   }
   const model = {
     specificationVersion: 'v3',
@@ -96,3 +99,6 @@ const resultsIn = (content: unknown): ScriptedCall['toolResults'] =>
     const { value, reason } = output as { readonly value?: unknown; readonly reason?: unknown }
     return [{ toolName, output: value ?? reason ?? null }]
   })
+
+/** The bytes of files have no words, and as JSON they would be many times as long. */
+const withoutBytes = (_: string, value: unknown): unknown => (value instanceof Uint8Array ? undefined : value)

@@ -1,13 +1,16 @@
 import { type ApprovalRecord, type EpochMs, fromJsonText, type JsonText } from '@perdure/ports'
+import { argsIn } from '../durable/approval-request.ts'
 
 /** Converts an approval to its API representation. */
 export function toApprovalResource(approval: ApprovalRecord) {
+  const { toolCallId } = approval
+  const shown = parsed(approval.payload)
   const {
     kind,
     targetId,
     seq: _,
     owner: _owner,
-    payload,
+    payload: _payload,
     decision: _decision,
     argsSchema,
     args,
@@ -21,8 +24,8 @@ export function toApprovalResource(approval: ApprovalRecord) {
   return {
     ...rest,
     ...(kind === 'agent' ? { agentId: targetId } : { workflowId: targetId }),
-    payload: parsed(payload),
-    args: parsed(args),
+    payload: shown,
+    args: args === undefined && toolCallId !== undefined ? argsIn(shown) : parsed(args),
     argsSchema: parsed(argsSchema),
     editedArgs: parsed(editedArgs),
     createdAt: toIso(createdAt),

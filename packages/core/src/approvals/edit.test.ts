@@ -69,6 +69,25 @@ const paying =
       },
     })
 
+describe('an approval of a tool', () => {
+  it.each([
+    ['the usual payload', {}],
+    ['a payload of its own', { payload: { invoice: 7 } }],
+    ['a payload of its own, if it is editable', { payload: { invoice: 7 }, editable: true }],
+  ])('shows the arguments of the call with %s', async (_, approval) => {
+    const { read, decide } = await setUpRun((_input, { tool }) =>
+      tool({ name: 'pay', args: ASKED, approval, execute: () => 'paid' }),
+    )
+    expect((await read()).args).toEqual(ASKED)
+    expect((await decide({})).body).toMatchObject({ args: ASKED })
+  })
+
+  it('shows none for a request of the code', async () => {
+    const { read } = await setUpRun((_input, ctx) => ctx.approval('go', { payload: { toolName: 'pay', args: ASKED } }))
+    expect((await read()).args).toBeUndefined()
+  })
+})
+
 describe('an editable approval of a tool', () => {
   it('shows the arguments and their schema', async () => {
     const { read, eventsOf } = await setUpRun(paying({ schema: SCHEMA }))

@@ -25,6 +25,7 @@ export function approvalRequest(
   const createdAt = clock.now()
   const { name, seq, title, payload, timeout, toolCallId, assignee, editable = false } = ask
   const { remindAfter, escalateTo } = ask
+  const args = toolCallId === undefined ? undefined : jsonOrUndefined(ask.args ?? argsIn(payload))
   const approval: ApprovalRecord = {
     id: ids.newId('approval'),
     runId: run.id,
@@ -35,6 +36,8 @@ export function approvalRequest(
     payload: payload === undefined ? undefined : toJsonText(payload),
     toolCallId,
     assignee,
+    // The usual payload of a tool call has its arguments.
+    args: isToolCall(payload) ? undefined : args,
     ...(editable === false ? {} : editableArgs(editable, 'args' in ask ? ask.args : payload)),
     status: 'pending',
     createdAt,
@@ -42,7 +45,6 @@ export function approvalRequest(
     escalateTo,
     expiresAt: timeout === undefined ? undefined : instantAfter(createdAt, timeout),
   }
-  const args = toolCallId === undefined ? undefined : jsonOrUndefined(ask.args ?? argsIn(payload))
   return {
     approval,
     events: approvalEvents(approval, 'approval.requested', { at: createdAt, args, replaces: ask.replaces, ancestors }),
@@ -57,7 +59,8 @@ const editableArgs = (
   argsSchema: toJsonText(editable === true ? true : editable.schema),
 })
 
-const argsIn = (payload: unknown): unknown => (isToolCall(payload) ? payload.args : undefined)
+/** The arguments in the usual payload of a tool call. */
+export const argsIn = (payload: unknown): unknown => (isToolCall(payload) ? payload.args : undefined)
 
 const isToolCall = (payload: unknown): payload is Pick<ToolCall, 'args'> =>
   isPlainObject(payload) && Object.hasOwn(payload, 'toolName')

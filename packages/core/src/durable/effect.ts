@@ -7,4 +7,6 @@ export interface Effect<T> {
   readonly value: T
   /** Returns the error to throw after this conflict, or `undefined` to call `decide` again. */
   readonly refuse?: (conflict: Conflict) => Error | undefined
+  /** Called once the writes are committed, also if the run has ended since then. */
+  readonly onCommitted?: () => void
 }

@@ -1,7 +1,7 @@
 import { CONFLICT, retryConflicts } from '../concurrency/retry-conflicts.ts'
 import type { CallScope } from './call-scope.ts'
 import type { Effect } from './effect.ts'
-import { completion } from './perform-step.ts'
+import { completion, type StepRef } from './perform-step.ts'
 import { isOverQuota, toRecordedResult } from './recorded-result.ts'
 import { callWork } from './step-call.ts'
 
@@ -11,19 +11,26 @@ import { callWork } from './step-call.ts'
  *
  * @throws PerdureError `step-failed` with what `decide` throws
  */
-export function callTransaction<T>(scope: CallScope, name: string, decide: () => Promise<Effect<T>>): Promise<T> {
+export function callTransaction<T>(
+  scope: CallScope,
+  name: string,
+  decide: (step: StepRef) => Promise<Effect<T>>,
+): Promise<T> {
   return callWork<T>(scope, name, {
     options: {},
     perform: (step) =>
       retryConflicts(async () => {
-        const { writes, events = [], value, refuse } = await decide()
+        const { writes, events = [], value, refuse, onCommitted } = await decide(step)
         const result = await toRecordedResult(scope, step, value)
         const done = completion(scope, step, result)
         const conflict = await scope.journal.recordAlone({
           writes: [...writes, ...(done.writes ?? [])],
           events: [...events, ...(done.events ?? [])],
         })
-        if (conflict === undefined) return result
+        if (conflict === undefined) {
+          onCommitted?.()
+          return result
+        }
         if (isOverQuota(result, conflict)) throw scope.resultFiles.quotaExceeded()
         const refused = refuse?.(conflict)
         if (refused !== undefined) throw refused

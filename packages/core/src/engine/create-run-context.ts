@@ -23,25 +23,32 @@ import { markFailedCall } from '../runs/failed-call.ts'
 import { OWN_QUESTION, ownQuestion } from '../sessions/own-question.ts'
 import type { SessionMessage } from '../sessions/session-message.ts'
 import type { Invocable } from '../targets/invocable.ts'
-import type { EmitOptions, Resume, RunContext } from '../targets/run-context.ts'
+import type { EmitOptions, Resume, RunContext, StartOptions } from '../targets/run-context.ts'
 import type { CreateRunServices, RunServices } from '../targets/run-services.ts'
 import type { CallChild } from './child-call.ts'
 import type { CaptureLine } from './log-capture.ts'
 import { createRunLog } from './run-log.ts'
+import type { CallStart } from './start-call.ts'
+
+/** The calls that start runs. */
+export interface ChildCalls {
+  readonly invoke: CallChild
+  readonly start: CallStart
+}
 
 export interface ContextParts {
   readonly logger: Logger
   /** Missing when log lines are not captured. */
   readonly capture: CaptureLine | undefined
   readonly resume: Resume | undefined
-  readonly callChild: CallChild
+  readonly childCalls: ChildCalls
   readonly takeMessages: (scope: CallScope, steeringOnly: boolean) => ReturnType<TakeMessages>
   readonly services: CreateRunServices
 }
 
 /** Creates the second argument of an agent's `run` or a workflow's `execute`. */
 export function createRunContext(scope: CallScope, parts: ContextParts): RunContext {
-  const { logger, capture, resume, callChild, services, takeMessages } = parts
+  const { logger, capture, resume, childCalls, services, takeMessages } = parts
   const { run, journal, signal, ledger, budget, span } = scope
   const { kind, targetId } = run
   const version = createVersionCall(scope)
@@ -115,13 +122,14 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
       await (ledger.isReplaying() ? ledger.yieldTurn() : budget.add(report))
     },
     invoke: async <Target extends string | Invocable>(target: Target, input?: unknown) => {
-      const ended = await callChild(scope, target, input)
+      const ended = await childCalls.invoke(scope, target, input)
       if (ended.status === 'completed') {
         return (ended.result === undefined ? undefined : fromJsonText(ended.result)) as Invoked<Target>
       }
       const message = ended.error?.message ?? `the child ${ended.name} did not complete`
       throw markFailedCall(perdureError('step-failed', { message }), ended)
     },
+    start: (target, input?: unknown, options: StartOptions = {}) => childCalls.start(scope, target, { input, options }),
     // This member must come last: V8 adds all members after a computed name one at a time.
     [LAZY]: (name) => {
       if (name === LOGGED_ANSWERS) return loggedAnswersOf(scope)

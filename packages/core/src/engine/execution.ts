@@ -34,7 +34,6 @@ import { checkOutput } from '../targets/check-output.ts'
 import type { CreateRunServices } from '../targets/run-services.ts'
 import type { RunTarget } from '../targets/run-target.ts'
 import { checkedResult } from './checked-result.ts'
-import type { CallChild } from './child-call.ts'
 import { type ContextParts, createRunContext } from './create-run-context.ts'
 import { createShow } from './create-show.ts'
 import { emitAll, isGenerator } from './emit-all.ts'
@@ -58,7 +57,7 @@ export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly resultFiles: ResultFiles
   readonly recordContent?: boolean | undefined
   readonly checkJson?: CheckJson | undefined
-  readonly callChild: CallChild
+  readonly childCalls: ContextParts['childCalls']
   readonly takeMessages: ContextParts['takeMessages']
   readonly usageAccounts: UsageAccounts
   readonly services: CreateRunServices
@@ -124,7 +123,7 @@ async function startCode(
   { run, target, signal, isFirst, span }: ExecutionRequest,
   { accounts, release }: Membership,
 ): Promise<Execution> {
-  const { steps, timers, yieldTurn: nextTurn, logger, callChild, services, takeMessages } = deps
+  const { steps, timers, yieldTurn: nextTurn, logger, childCalls, services, takeMessages } = deps
   const suspension = readSuspension(run)
   const recordedCalls = isFirst ? [] : readRecordedCalls(deps, run.id)
   const [recorded, logLines] = await Promise.all([recordedCalls, isFirst ? 0 : countLogLines(deps, run)])
@@ -156,7 +155,7 @@ async function startCode(
     stallTimeoutMs: target.stallTimeoutMs,
   }
   const capture = deps.captureLogs ? createLogCapture(scope, logLines) : undefined
-  const context = createRunContext(scope, { logger, capture, resume, callChild, services, takeMessages })
+  const context = createRunContext(scope, { logger, capture, resume, childCalls, services, takeMessages })
 
   const call: Call = { scope, target, context }
   const begin = () => scope.nesting.inRun(context, () => callTarget(deps, call))

@@ -21,6 +21,9 @@ import { eachRun } from '../runs/each-run.ts'
 import { childEvent } from '../runs/run-events.ts'
 import type { OutcomeInfo } from '../runs/run-waiters.ts'
 import { needsFollowUp } from './end-run.ts'
+import { INTERRUPTED } from './interrupted.ts'
+import type { ReportEnd } from './report-end.ts'
+import type { Runner } from './runner.ts'
 
 export interface FollowUpDeps {
   readonly runs: RunStore
@@ -30,12 +33,16 @@ export interface FollowUpDeps {
   readonly clock: Clock
   readonly resolveWait: ResolveWait
   readonly abortRun: AbortRun
+  readonly reportEnd: ReportEnd
 }
 
-/** Applies the end of a run to other records: wakes its parent, aborts its children, expires its open approvals. */
+/**
+ * Applies the end of a run to other records: wakes its parent, aborts its children, expires its open approvals, and tells its
+ * conversation.
+ */
 export type FollowUp = (run: RunRecord, info?: OutcomeInfo) => Promise<void>
 
-export function createFollowUp(deps: FollowUpDeps & RetryDeps): FollowUp {
+export function createFollowUp(deps: FollowUpDeps & RetryDeps & Pick<Runner, 'relaunch'>): FollowUp {
   const retry = <T>(work: () => Promise<T>) => retryTransient(deps, work)
 
   return async (run, info = {}) => {
@@ -45,6 +52,8 @@ export function createFollowUp(deps: FollowUpDeps & RetryDeps): FollowUp {
     // Each part is idempotent, so it can be retried.
     const parts = info.hasDependents === false ? [] : [wakeParent, abortChildren, expireApprovals]
     await Promise.all(parts.map((part) => retry(async () => void (await part(deps, run)))))
+    const message = await retry(() => deps.reportEnd(run))
+    if (message !== undefined) deps.relaunch(message)
     await retry(() => deps.unitOfWork.commit([done]))
   }
 }
@@ -59,6 +68,8 @@ export async function resumeFollowUps(deps: FollowUpDeps): Promise<void> {
       await wakeParent(deps, run)
       await abortChildren(deps, run)
       await expireApprovals(deps, run)
+      // A turn that it starts is queued; the server executes queued runs once it has started.
+      if (isTerminal(run.status)) await deps.reportEnd(run)
       await deps.unitOfWork.commit([followedUp(run)])
     }
   }
@@ -69,9 +80,6 @@ async function abortReplaced({ abortRun }: FollowUpDeps, { id, withdrawnBy }: Ru
   const reason = withdrawnBy === undefined ? INTERRUPTED : 'withdrawn by a newer run'
   await abortIfActive(abortRun, { runId: id, reason, visibility: EVERY_ROW })
 }
-
-/** Why a run is aborted whose slot a newer run has asked for. */
-export const INTERRUPTED = 'interrupted by a newer run'
 
 const BATCH = 64
 
@@ -106,7 +114,8 @@ function errorOfCall(name: string, { id, status, error }: RunRecord): RunError {
 
 async function abortChildren({ runs, abortRun }: FollowUpDeps, parent: Pick<RunRecord, 'id'>): Promise<void> {
   const filter = { parentRunId: parent.id, statuses: ACTIVE_RUN_STATUSES } as const
-  for await (const { id } of eachRun(runs, filter, { content: [] })) {
+  for await (const { id, flow } of eachRun(runs, filter, { content: [] })) {
+    if (flow?.background !== undefined) continue
     await abortIfActive(abortRun, { runId: id, reason: 'the parent run has ended', visibility: EVERY_ROW })
   }
 }

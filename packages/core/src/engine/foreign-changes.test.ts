@@ -4,6 +4,7 @@ import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import type { AgentRegistration } from '../targets/agent.ts'
 import type { WorkflowRegistration } from '../targets/workflow.ts'
+import { slowStorage } from './slow-storage.fixture.ts'
 import { agentOf, createTestEngine, outcomeOf, workflowOf } from './test-engine.fixture.ts'
 
 interface Registered {
@@ -15,9 +16,9 @@ interface Registered {
  * Two processes that follow each other's commits; one of them fires the timers. The clock moves by less than two seconds, so
  * nothing is noticed by a repeated look at the storage.
  */
-function twoProcesses(registered: Registered, { timers = 'mine' } = {}) {
-  const shared = { clock: createManualClock(), ids: createSequenceIds() }
-  const join = shareInMemoryStorage(createInMemoryStorage())
+function twoProcesses(registered: Registered, { timers = 'mine', storage = createInMemoryStorage() } = {}) {
+  const shared = { clock: createManualClock(), ids: createSequenceIds(), createSessionOnInvoke: true }
+  const join = shareInMemoryStorage(storage)
   const open = (executor: string) =>
     createTestEngine({
       ...registered,
@@ -131,5 +132,52 @@ describe('a caller of this process', () => {
       (seen: unknown) =>
         (seen as { code?: string }).code === 'run-not-found' || outcomeOf(seen as never).status === 'aborted',
     )
+  })
+})
+
+describe('a message that waits here for a suspended turn', () => {
+  const asking = agentOf(
+    'chat',
+    async (input, { approval }) => (input === 'pay' ? (await approval('pay')).approved : input),
+    { concurrency: 'session', onBusy: 'queue', onBusyWaiting: 'queue' },
+  )
+  const send = async ({ run }: Process, input: string) =>
+    outcomeOf(await run('chat', { body: { input, sessionId: 'ada' }, answer: 'accepted' })).runId
+
+  it.each([1, 2, 3])('starts when another process ends the turn, also during read %i of its start', async (n) => {
+    const storage = slowStorage()
+    const { mine, other } = twoProcesses({ agents: [asking] }, { storage })
+    const turn = await send(other, 'pay')
+    await other.advance(0)
+    storage.slowDown(n)
+    const sending = send(mine, 'hello')
+    await mine.advance(0)
+
+    const aborted = other.abortRun({ runId: turn, visibility: EVERY_ROW })
+    await other.advance(0)
+    storage.open()
+    await aborted
+    const message = await sending
+    await mine.advance(0)
+
+    expect(await mine.find(message)).toMatchObject({ status: 'completed', result: '"hello"' })
+  })
+
+  it('starts when commits were skipped, the end of the turn among them, and listens until then', async () => {
+    const storage = createInMemoryStorage()
+    const { mine, other } = twoProcesses({ agents: [asking] }, { storage })
+    const turn = await send(other, 'pay')
+    await other.advance(0)
+    const message = await send(mine, 'hello')
+    await mine.advance(0)
+    expect(mine.foreignChanges.isWaiting()).toBe(true)
+    const change = { status: 'aborted', finishReason: 'aborted', completedAt: mine.clock.now() } as const
+    await storage.unitOfWork.commit([{ type: 'run.transition', runId: turn, from: ['suspended'], attempt: 1, change }])
+
+    mine.foreignChanges.checkAll()
+    await mine.advance(0)
+
+    expect(await mine.find(message)).toMatchObject({ status: 'completed' })
+    expect(mine.foreignChanges.isWaiting()).toBe(false)
   })
 })

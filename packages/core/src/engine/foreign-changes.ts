@@ -5,7 +5,7 @@ import type { AbortReason, Runner } from './runner.ts'
 import type { SettleOutcome } from './settle-outcome.ts'
 
 export interface ForeignChangesDeps {
-  readonly runner: Pick<Runner, 'abort' | 'isLive' | 'notify' | 'live' | 'releaseBehind'>
+  readonly runner: Pick<Runner, 'abort' | 'isLive' | 'notify' | 'live' | 'behindTurns'>
   readonly runWaiters: Pick<RunWaiters, 'awaited'>
   readonly outcomeWatch: Pick<OutcomeWatch, 'check' | 'wake'>
   readonly settleOutcome: Pick<SettleOutcome, 'onSuspendedElsewhere'>
@@ -18,7 +18,7 @@ export interface ForeignChanges {
   onEvent(event: Pick<TailedEvent, 'type' | 'runId'>): void
   /** Reads all of these runs, because the events of some may be unknown. */
   checkAll(): void
-  /** Whether a run executes here, or a caller waits for one. */
+  /** Whether a run executes or waits here, or a caller waits for one. */
   isWaiting(): boolean
 }
 
@@ -40,14 +40,17 @@ export function createForeignChanges(deps: ForeignChangesDeps): ForeignChanges {
       const abortReason = ABORT_REASONS.get(type)
       if (abortReason !== undefined) {
         runner.abort(runId, abortReason)
-        runner.releaseBehind(runId)
+        runner.behindTurns.release(runId)
       }
       // Any other event of a run that executes here may have ended one of its waits.
       else runner.notify(runId)
       if (abortReason !== undefined || type === 'run.suspended') void outcomeWatch.check(runId)
       if (type === 'run.suspended') void settleOutcome.onSuspendedElsewhere(runId)
     },
-    checkAll: outcomeWatch.wake,
-    isWaiting: () => runWaiters.awaited().length > 0 || runner.live().length > 0,
+    checkAll() {
+      outcomeWatch.wake()
+      runner.behindTurns.checkAll()
+    },
+    isWaiting: () => runWaiters.awaited().length > 0 || runner.live().length > 0 || !runner.behindTurns.isEmpty(),
   }
 }

@@ -47,8 +47,10 @@ export interface RunRequestBody {
   readonly delayMs?: number | undefined
 }
 
+type NewTarget = Pick<RunTarget, 'kind' | 'id' | 'version' | 'timeoutMs' | 'budget' | 'concurrency' | 'debounce'>
+
 interface Accepted {
-  readonly target: RunTarget
+  readonly target: NewTarget
   /** The parsed input. */
   readonly input: unknown
   readonly flow: FlowKeys | undefined
@@ -57,13 +59,17 @@ interface Accepted {
 export interface NewRunRequest {
   readonly body: RunRequestBody
   readonly principal: Pick<Principal, 'subject' | 'caller'>
-  readonly origin?: { readonly triggerId: string }
+  readonly origin?: { readonly triggerId?: string }
   readonly seed?: unknown
   readonly traceparent?: string | undefined
 }
 
 /** The keys by which flow control groups the run. Computed once, because key functions may have effects. */
-export function acceptedFlow(request: NewRunRequest, target: RunTarget, input: unknown): FlowKeys | undefined {
+export function acceptedFlow(
+  request: NewRunRequest,
+  target: NewTarget & Pick<RunTarget, 'rateLimit' | 'onBusy'>,
+  input: unknown,
+): FlowKeys | undefined {
   const { body, principal, seed } = request
   if (seed !== undefined && body.input === undefined) return undefined
   const { sessionId, userId, metadata = {} } = body
@@ -74,7 +80,7 @@ export function acceptedFlow(request: NewRunRequest, target: RunTarget, input: u
 /** Notes what the run does to the run ahead of it in its session. */
 function withOnBusy(
   keys: FlowKeys | undefined,
-  { kind, concurrency, onBusy }: RunTarget,
+  { kind, concurrency, onBusy }: Pick<RunTarget, 'kind' | 'concurrency' | 'onBusy'>,
   sessionId: string | undefined,
 ): FlowKeys | undefined {
   const isOfSession = kind === 'agent' && concurrency === 'session' && sessionId !== undefined

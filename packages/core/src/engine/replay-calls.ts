@@ -37,6 +37,7 @@ import { createRunContext } from './create-run-context.ts'
 import { createShow } from './create-show.ts'
 import { isGenerator } from './emit-all.ts'
 import { readResume } from './read-resume.ts'
+import { createCallStart } from './start-call.ts'
 import { takeRecorded } from './take-messages.ts'
 
 export interface ReplayCallsDeps {
@@ -111,12 +112,12 @@ export async function replayCalls(deps: ReplayCallsDeps, run: RunRecord, request
   }
   const scope = scopeOf(deps, run, { ledger, signal: controller.signal, pastRecord, isEnded, onReplayed })
   const resume = suspension === undefined ? undefined : await readResume(deps, run, suspension)
-  const callChild = createCallChild({ targets: deps.targets, relaunch: () => undefined })
+  const children = { ...deps, relaunch: () => undefined }
   const context = createRunContext(scope, {
     logger: SILENT,
     capture: undefined,
     resume,
-    callChild,
+    childCalls: { invoke: createCallChild(children), start: createCallStart(children) },
     services: deps.services,
     takeMessages: takeRecorded,
   })

@@ -22,6 +22,7 @@ import { type Execution, type ExecutionDeps, startExecution, type Verdict } from
 import { failRun } from './fail-run.ts'
 import { collectAfterStart } from './held-events.ts'
 import { concurrencyLane } from './lane.ts'
+import { createLineOrder } from './line-order.ts'
 import { createLiveRuns, type Launch, type LiveRun } from './live-runs.ts'
 import { parkQueued } from './park-run.ts'
 import { rewind } from './rewind.ts'
@@ -30,7 +31,7 @@ import { logStart } from './run-log.ts'
 import { startRunTimeout } from './run-timeout.ts'
 import { slotRequestOf, takeLanes } from './slot-request.ts'
 import type { Supersede } from './supersede.ts'
-import { createTurnQueue } from './turn-queue.ts'
+import { createTurnQueue, type TurnQueue } from './turn-queue.ts'
 import { endSpan } from './verdict-span.ts'
 
 export interface RunnerDeps extends ExecutionDeps, Omit<CommitVerdictDeps, 'relaunch'> {
@@ -68,8 +69,8 @@ export interface Runner {
   relaunch(run: RunRecord, waitingSince?: EpochMs): void
   /** Queues a run that waits for its slot again, because it has changed. */
   requeue(run: RunRecord): void
-  /** Queues the runs again that wait for the end of this turn. */
-  releaseBehind(turnId: string): void
+  /** The runs that wait for the end of a turn. */
+  readonly behindTurns: Omit<TurnQueue, 'enter'>
   /** Whether the run, or this attempt of it, executes or waits for its slot in this process. */
   isLive(runId: string, attempt?: number): boolean
   /** Makes an executing run check its waits again. */
@@ -82,15 +83,20 @@ export interface Runner {
 }
 
 const LANE_RETRY_MS = 1_000
-const MOST_PASSES = 3
 
 /** Executes runs in this process. */
 export function createRunner(deps: RunnerDeps): Runner {
-  const { admission, unitOfWork, clock, timers, logger, targets, tracer, executor, lines } = deps
+  const { admission, unitOfWork, clock, timers, logger, targets, tracer, executor } = deps
   const liveRuns = createLiveRuns()
-  const turnQueue = createTurnQueue(deps, (run) => {
+  const relaunchInOrder = (run: RunRecord) => {
     if (!liveRuns.has(run.id)) runner.relaunch(run, queuedSince(run))
-  })
+  }
+  const turnQueue = createTurnQueue(deps, (runs) =>
+    admission.holdDuring(async () => {
+      for (const run of runs) relaunchInOrder(run)
+    }),
+  )
+  const lineOrder = createLineOrder({ ...deps, liveRuns }, relaunchInOrder)
 
   /** Sets a queued run to `running`. Resolves with the conflict when the run has changed or a lane has no free slot. */
   const promote = async (live: LiveRun): Promise<LiveRun | Conflict> => {
@@ -121,43 +127,16 @@ export function createRunner(deps: RunnerDeps): Runner {
   const queueAgain = (run: RunRecord, taken: TakenSlot | undefined) => {
     if (taken !== undefined)
       admission.restore([{ ...taken, freeAt: taken.freeAt ?? plusMs(clock.now(), LANE_RETRY_MS) }])
-    const relaunch = () => {
-      if (!liveRuns.has(run.id)) runner.relaunch(run, queuedSince(run))
-    }
+    const relaunch = () => relaunchInOrder(run)
     if (taken === undefined) timers.after(LANE_RETRY_MS, relaunch)
     else relaunch()
   }
 
-  /** How often a run has let the same run pass. If that run still waits here then, it waits for another lane. */
-  const passed = new Map<string, { readonly ahead: string; readonly times: number }>()
-
-  const timesPassed = (run: RunRecord, ahead: RunRecord): number => {
-    const known = passed.get(run.id)
-    return known?.ahead === ahead.id ? known.times : 0
-  }
-
-  const findAhead = async ({ run, target }: LiveRun): Promise<RunRecord | undefined> => {
-    const ahead = await retryTransient(deps, async () => lines?.ahead(target, run))
-    return ahead !== undefined && timesPassed(run, ahead) >= MOST_PASSES && liveRuns.has(ahead.id) ? undefined : ahead
-  }
-
-  /** Another process has accepted a run that goes first: both wait again, in the order of all processes. */
-  const letPass = (ahead: RunRecord, waiting: LiveRun) => {
-    passed.set(waiting.run.id, { ahead: ahead.id, times: timesPassed(waiting.run, ahead) + 1 })
-    return admission.holdDuring(async () => {
-      liveRuns.evict(waiting)
-      const known = liveRuns.get(ahead.id)
-      if (known !== undefined && !known.slot.isGranted()) liveRuns.evict(known)
-      for (const run of [ahead, waiting.run]) if (!liveRuns.has(run.id)) runner.relaunch(run, queuedSince(run))
-    })
-  }
-
   const start = async (waiting: LiveRun) => {
     const isFirst = waiting.run.status === 'running'
-    if (!isFirst && (await turnQueue.enter(waiting))) return void liveRuns.evict(waiting)
-    const ahead = isFirst || lines === undefined ? undefined : await findAhead(waiting)
-    if (ahead !== undefined) return letPass(ahead, waiting)
-    passed.delete(waiting.run.id)
+    if (!isFirst && (await turnQueue.enter(waiting, () => liveRuns.evict(waiting)))) return
+    const ahead = isFirst ? undefined : await lineOrder.ahead(waiting)
+    if (ahead !== undefined) return lineOrder.letPass(ahead, waiting)
     const live = await promote(waiting)
     if ('type' in live) return afterConflict(waiting, live)
     await execute(live, isFirst).catch((error: unknown) => failUnexpectedly(live, error))
@@ -250,7 +229,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       if (live !== undefined) liveRuns.evict(live)
       runner.relaunch(run, queuedSince(run))
     },
-    releaseBehind: (turnId) => turnQueue.release(turnId),
+    behindTurns: turnQueue,
     notify: (runId) => liveRuns.get(runId)?.execution?.notify(),
     abort(runId, reason) {
       const live = liveRuns.get(runId)

@@ -41,13 +41,13 @@ export interface SettleOutcome {
 export function createSettleOutcome(deps: SettleOutcomeDeps): SettleOutcome {
   const { runs, runWaiters, logger } = deps
 
-  const settleAncestors = async ({ parentRunId }: RunRecord, blocker: Blocker) => {
-    for (let id = parentRunId; id !== undefined; ) {
+  const settleAncestors = async (run: RunRecord, blocker: Blocker) => {
+    for (let id = waitingParentOf(run); id !== undefined; ) {
       const parent = await runs.find(id, EVERY_ROW)
       // Code of an ancestor that still executes goes on; the ancestor looks here once it is suspended.
       if (parent?.status !== 'suspended') return
       if (runWaiters.isAwaited(parent.id)) await answer(deps, parent, blocker)
-      id = parent.parentRunId
+      id = waitingParentOf(parent)
     }
   }
 
@@ -65,7 +65,7 @@ export function createSettleOutcome(deps: SettleOutcomeDeps): SettleOutcome {
   return {
     onSuspended(run, waitingFor) {
       const own = blockerOf(waitingFor)
-      const isOfInterest = run.parentRunId !== undefined || (own === 'work' && runWaiters.isAwaited(run.id))
+      const isOfInterest = waitingParentOf(run) !== undefined || (own === 'work' && runWaiters.isAwaited(run.id))
       if (!isOfInterest) return Promise.resolve()
       return safely(run.id, async () => {
         const blocker = own === 'work' ? await findBlocker(deps, run) : own
@@ -77,7 +77,7 @@ export function createSettleOutcome(deps: SettleOutcomeDeps): SettleOutcome {
     onSuspendedElsewhere: (runId) =>
       safely(runId, async () => {
         const run = await runs.find(runId, EVERY_ROW)
-        if (run?.status !== 'suspended' || run.parentRunId === undefined) return
+        if (run?.status !== 'suspended' || waitingParentOf(run) === undefined) return
         const blocker = await findBlocker(deps, run)
         if (blocker !== 'work') await settleAncestors(run, blocker)
       }),
@@ -88,6 +88,9 @@ export function createSettleOutcome(deps: SettleOutcomeDeps): SettleOutcome {
     },
   }
 }
+
+/** Nobody waits for a run that outlives its parent. */
+const waitingParentOf = ({ parentRunId, flow }: RunRecord) => (flow?.background === undefined ? parentRunId : undefined)
 
 /** Stores the answer and resolves the waiters, unless the run has continued meanwhile. */
 async function answer(deps: SettleOutcomeDeps, run: RunRecord, blocker: Blocker): Promise<boolean> {

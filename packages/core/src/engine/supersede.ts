@@ -46,7 +46,7 @@ export function createSupersede({ approvals, runs, steps, resolveApproval }: Sup
       })
     }
     for await (const child of eachRun(runs, { parentRunId: runId, statuses: ['suspended'] }, { content: [] })) {
-      await deny(child.id, message)
+      if (child.flow?.background === undefined) await deny(child.id, message)
     }
   }
 

@@ -65,6 +65,7 @@ export interface EngineOptions {
   readonly checkJson?: CheckJson
   readonly recordContent?: boolean
   readonly maxResultBytes?: number
+  readonly maxEventBytes?: number
   /** Lets results be stored as files. */
   readonly fileLimits?: FileLimits
   readonly blobs?: BlobStore
@@ -94,7 +95,7 @@ export function createTestEngine(options: EngineOptions) {
   phase.enter('ready')
   const hub = createEventHub()
   const { concurrency = 64, maxQueued = 100, meter = noMeter, logger = silentLogger } = options
-  const { maxResultBytes = LIMITS.maxResultBytes } = options
+  const { maxResultBytes = LIMITS.maxResultBytes, maxEventBytes = LIMITS.maxEventBytes } = options
   const recall = createRecall({
     ...{ idempotency: storage.idempotency, clock },
     settleKeys: (runId) => engine.settleKeys(runId),
@@ -136,7 +137,7 @@ export function createTestEngine(options: EngineOptions) {
     services: (caller) => (options.services?.(caller) ?? {}) as RunServices,
     render: createRenderEnvelope({ meter, policy: 'redact' }),
     unitOfWork: publishing(storage.unitOfWork, { hub, hasTail: storage.tail !== undefined }),
-    limits: { ...LIMITS, concurrency, maxQueued, maxResultBytes, maxShare: options.maxShare },
+    limits: { ...LIMITS, concurrency, maxQueued, maxResultBytes, maxEventBytes, maxShare: options.maxShare },
     fireEventTriggers: options.fireEventTriggers,
   })
   const { foreignChanges } = engine

@@ -1,22 +1,24 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { EVERY_ROW, toJsonText } from '@perdure/ports'
+import { EVERY_ROW, type Storage, toJsonText } from '@perdure/ports'
 import { aRun, createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createSessionWorld } from '../sessions/sessions.fixture.ts'
 import type { OnBusy, OnBusyWaiting } from '../targets/registration.ts'
 import type { RunContext } from '../targets/run-context.ts'
+import { slowStorage } from './slow-storage.fixture.ts'
 import { agentOf, outcomeOf, untilIdle } from './test-engine.fixture.ts'
 
 interface Over {
   readonly onBusyWaiting?: OnBusyWaiting
   readonly onBusy?: OnBusy
+  readonly storage?: Storage
 }
 
 const askedOf = (input: unknown) => (input === 'pay by staff' ? { assignee: 'staff' } : {})
 
 /** An agent that asks for an approval when it is asked to pay. `reopen` starts another server on the same storage. */
-function askingWorld({ onBusyWaiting = 'queue', onBusy = 'queue' }: Over = {}) {
-  const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
+function askingWorld({ onBusyWaiting = 'queue', onBusy = 'queue', storage = createInMemoryStorage() }: Over = {}) {
+  const shared = { storage, clock: createManualClock(), ids: createSequenceIds() }
   const ended: unknown[] = []
   const open = () => {
     const code = async (input: unknown, { approval, sleep }: RunContext) => {
@@ -97,6 +99,56 @@ describe('a message while an earlier turn is suspended', () => {
 
     expect(ended).toEqual(['hello'])
   })
+
+  it.each([1, 2, 3, 4, 5].flatMap((n) => (['queue', 'deny'] as const).map((onBusyWaiting) => ({ n, onBusyWaiting }))))(
+    'starts without a timer when the turn ends during read $n of its start, with $onBusyWaiting',
+    async ({ n, onBusyWaiting }) => {
+      const storage = slowStorage()
+      const { send, run, ended, clock, abortRun, statusOf } = askingWorld({ storage, onBusyWaiting })
+      const asking = await send('pay')
+      storage.slowDown(n)
+      const accepted = run('chat', { body: { input: 'hello', sessionId: 'ada' }, answer: 'accepted' })
+      await untilIdle(clock)
+      const aborted = abortRun({ runId: asking, visibility: EVERY_ROW }).catch(() => undefined)
+      await untilIdle(clock)
+      storage.open()
+      await aborted
+      const { runId } = outcomeOf(await accepted)
+      await untilIdle(clock)
+
+      expect(['aborted', 'completed']).toContain(await statusOf(asking))
+      expect([await statusOf(runId), ended.at(-1)]).toEqual(['completed', 'hello'])
+    },
+  )
+
+  it.each(
+    (['read', 'late'] as const).flatMap((when) =>
+      [false, true].flatMap((restarts) => Array.from({ length: 20 }, (_, index) => ({ n: index + 1, when, restarts }))),
+    ),
+  )(
+    'starts in order with other messages when the turn ends while read $n is slow ($when), restarts: $restarts',
+    async ({ n, when, restarts }) => {
+      const storage = slowStorage()
+      const { send, ended, clock, abortRun, open, advance } = askingWorld({ storage })
+      const asking = await send('pay')
+      for (const input of ['one', 'two', 'three']) {
+        await advance(1)
+        await send(input)
+      }
+      const later = restarts ? open() : undefined
+      storage.slowDown(n, when)
+      const started = later?.recover().then(later.start)
+      await untilIdle(clock)
+      const aborted = (later?.abortRun ?? abortRun)({ runId: asking, visibility: EVERY_ROW }).catch(() => undefined)
+      await untilIdle(clock)
+      storage.open()
+      await Promise.all([started, aborted])
+      await untilIdle(clock)
+      await untilIdle(clock)
+
+      expect(ended).toEqual(['one', 'two', 'three'])
+    },
+  )
 
   it.each(['pay', 'pay by staff'])(
     'denies the open approvals of %s with deny, and starts when the turn has ended',

@@ -1,5 +1,7 @@
 import { EVERY_ROW, type Logger, type RunRecord, type RunStore, type Timers } from '@perdure/ports'
+import { isTerminal } from '@perdure/protocol'
 import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
+import { isBefore } from '../runs/turn.ts'
 import { earlierTurns, waitsForTurns } from './earlier-turn.ts'
 import type { Launch } from './live-runs.ts'
 import type { Supersede } from './supersede.ts'
@@ -13,45 +15,102 @@ export interface TurnQueueDeps extends RetryDeps {
 
 /** The runs of this process that wait for a suspended turn of their session. They hold no slot meanwhile. */
 export interface TurnQueue {
-  /** Whether the run waits now, because an earlier turn of its session is suspended. */
-  enter(launch: Pick<Launch, 'run' | 'target'>): Promise<boolean>
+  /**
+   * Whether the run waits now, because an earlier turn of its session is suspended.
+   *
+   * @param evict called before the run begins to wait, so that the end of the turn can launch it at any moment from then on
+   */
+  enter(launch: Pick<Launch, 'run' | 'target'>, evict: () => void): Promise<boolean>
   /** Launches the runs that wait for the end of this turn. */
   release(turnId: string): void
+  /** Launches the runs whose turns have ended, after ends of turns in other processes may have been missed. */
+  checkAll(): void
+  isEmpty(): boolean
 }
 
-/** In a cluster, the end of a turn may be unknown here, and a turn may end while a run begins to wait for it. */
+/** The end of a turn is noticed at the latest then, if nothing reports it. */
 const CHECK_MS = 5_000
 
-/** @param launch called for a queued run that may start, unless another turn is suspended */
-export function createTurnQueue(deps: TurnQueueDeps, launch: (run: RunRecord) => void): TurnQueue {
+/** @param launch called for the queued runs that may start, unless another turn is suspended */
+export function createTurnQueue(deps: TurnQueueDeps, launch: (runs: readonly RunRecord[]) => Promise<void>): TurnQueue {
   const { runs, timers, logger } = deps
-  const waiting = new Map<string, Set<string>>() // run ids, by the id of the turn
+  const waiting = new Map<string, Map<string, RunRecord>>() // by the id of the turn and of the run
 
-  const leave = async (turnId: string, runId: string) => {
+  const find = (runId: string) => retryTransient(deps, () => runs.find(runId, EVERY_ROW))
+
+  /** Removes the runs that still wait at that time. */
+  const leave = (turnId: string, runIds: readonly string[]): ReadonlySet<string> => {
     const ofTurn = waiting.get(turnId)
-    if (ofTurn?.delete(runId) !== true) return
-    if (ofTurn.size === 0) waiting.delete(turnId)
-    const run = await retryTransient(deps, () => runs.find(runId, EVERY_ROW))
-    if (run?.status === 'queued') launch(run)
+    const left = new Set(runIds.filter((runId) => ofTurn?.delete(runId)))
+    if (ofTurn?.size === 0) waiting.delete(turnId)
+    return left
   }
 
-  const leaveSafely = (turnId: string, runId: string) => {
-    leave(turnId, runId).catch((error: unknown) => logger.error('could not start a waiting run', error, { runId }))
+  /** Launches all at once, because the storage may answer the reads in another order. */
+  const releaseAll = async (turnId: string) => {
+    const runIds = [...(waiting.get(turnId)?.keys() ?? [])]
+    const found = await Promise.all(runIds.map(find))
+    const left = leave(turnId, runIds)
+    await launch(
+      found.filter((run) => run !== undefined).filter(({ id, status }) => status === 'queued' && left.has(id)),
+    )
+  }
+
+  const release = (turnId: string) => {
+    if (!waiting.has(turnId)) return
+    releaseAll(turnId).catch((error: unknown) =>
+      logger.error('could not start the runs that wait for a turn', error, { runId: turnId }),
+    )
+  }
+
+  const hasEnded = async (turnId: string) => {
+    const turn = await find(turnId)
+    return turn === undefined || isTerminal(turn.status)
+  }
+
+  const check = async (turnId: string) => {
+    if (await hasEnded(turnId)) await releaseAll(turnId)
+  }
+
+  const checkSafely = (turnId: string) => {
+    if (!waiting.has(turnId)) return
+    check(turnId).catch((error: unknown) => logger.error('could not read a turn', error, { runId: turnId }))
+  }
+
+  const watch = (turnId: string, runId: string) => {
+    timers.after(CHECK_MS, () => {
+      if (waiting.get(turnId)?.has(runId) !== true) return
+      checkSafely(turnId)
+      watch(turnId, runId)
+    })
+  }
+
+  /** The turn for which an older message of the session waits. It may have ended, or continue after a decision. */
+  const turnOfOlder = ({ id, sessionId, targetId, createdAt }: RunRecord): string | undefined => {
+    const isOlder = (run: RunRecord) =>
+      run.sessionId === sessionId && run.targetId === targetId && isBefore(run, { id, createdAt })
+    return [...waiting].find(([, ofTurn]) => [...ofTurn.values()].some(isOlder))?.[0]
   }
 
   return {
-    async enter({ run, target }) {
+    async enter({ run, target }, evict) {
       if (!waitsForTurns(target, run) || run.execution > 0) return false
       const [turn] = await retryTransient(deps, () => earlierTurns(runs, run))
-      if (turn === undefined) return false
-      waiting.set(turn.id, new Set([...(waiting.get(turn.id) ?? []), run.id]))
-      timers.after(CHECK_MS, () => leaveSafely(turn.id, run.id))
+      const turnId = turn?.id ?? turnOfOlder(run)
+      if (turnId === undefined) return false
+      waiting.set(turnId, (waiting.get(turnId) ?? new Map<string, RunRecord>()).set(run.id, run))
+      watch(turnId, run.id)
+      evict()
       // Here and not where the message is accepted, so that a crash in between changes nothing.
-      if (target.onBusyWaiting === 'deny') await deps.supersede(turn, run)
+      if (turn !== undefined && target.onBusyWaiting === 'deny') await deps.supersede(turn, run)
+      // An end of the turn before the run was waiting has released nobody.
+      await check(turnId)
       return true
     },
-    release(turnId) {
-      for (const runId of waiting.get(turnId) ?? []) leaveSafely(turnId, runId)
+    release,
+    checkAll() {
+      for (const turnId of waiting.keys()) checkSafely(turnId)
     },
+    isEmpty: () => waiting.size === 0,
   }
 }

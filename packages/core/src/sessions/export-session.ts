@@ -13,6 +13,7 @@ import { auditWrite } from '../audit/audit-write.ts'
 import { requireAudit } from '../audit/require-audit.ts'
 import type { Principal } from '../auth/principal.ts'
 import { eachItem } from '../collections/each-item.ts'
+import { type FileRecordsDeps, fileRecords } from '../files/file-records.ts'
 import { type ExportRecord, exportLines, oldestFirst } from '../json/export-lines.ts'
 import { findSession } from './read-sessions.ts'
 import { eventRecords, type RunRecordsDeps, runRecords } from './run-records.ts'
@@ -24,15 +25,15 @@ export interface SessionRecordsDeps extends RunRecordsDeps {
   readonly runs: RunStore
 }
 
-export interface ExportSessionDeps extends SessionRecordsDeps {
+export interface ExportSessionDeps extends SessionRecordsDeps, FileRecordsDeps {
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly digest: Pick<Digest, 'startSha256'>
 }
 
 /**
- * Exports a session as lines of JSON: the session, its messages, each run with its approvals, its events as delivered,
- * and finally `{ type: 'checksum', algorithm: 'sha256', records, value }` over all preceding bytes. Reads as fast as the
+ * Exports a session as lines of JSON: the session, its messages, each run with its approvals, its events as delivered, the files
+ * that it holds, each with its content in lines `{ type: 'file-part', record: { fileId, data } }` of base64, and finally `{ type: 'checksum', algorithm: 'sha256', records, value }` over all preceding bytes. Reads as fast as the
  * client does: records in small batches, and long texts in parts. An export without the checksum line is incomplete.
  *
  * The audit entry of an export is written before anything is read.
@@ -52,8 +53,14 @@ export function createExportSession(deps: ExportSessionDeps): ExportSession {
     await findSession(sessions, sessionId, visibility)
     const entry = { at: clock.now(), action: 'sessions.export', target: sessionId }
     await requireAudit(() => unitOfWork.commit([auditWrite(principal, entry)]))
-    return exportLines(sessionRecords(deps, sessionId), digest)
+    return exportLines(withFiles(deps, sessionId), digest)
   }
+}
+
+async function* withFiles(deps: ExportSessionDeps, sessionId: string): AsyncGenerator<ExportRecord, void, void> {
+  yield* sessionRecords(deps, sessionId)
+  yield* fileRecords(deps, { sessionId }, EVERY_ROW)
+  await findSession(deps.sessions, sessionId, EVERY_ROW)
 }
 
 /** The records of a session. Throws if the session is deleted in the meantime, so that the export does not end with a checksum. */

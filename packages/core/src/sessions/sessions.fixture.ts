@@ -21,6 +21,8 @@ export function createSessionWorld(options: EngineOptions & { readonly storage?:
     ...{ ...storage, ...engine, clock, ids, digest: testDigest, basePath: '/v1' },
     render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }),
     idempotencyTtlMs: 86_400_000,
+    files: storage.files,
+    readFiles: files.useCases.readFiles,
   })
   return { ...engine, ...sessions, storage }
 }

@@ -5,7 +5,6 @@ import {
   type EpochMs,
   EVERY_ROW,
   type FactStore,
-  type FileStore,
   type TriggerStore,
   toJsonText,
   type UnitOfWork,
@@ -15,10 +14,7 @@ import { auditWrite } from '../audit/audit-write.ts'
 import { requireAudit } from '../audit/require-audit.ts'
 import { checkSubjectName, type Principal } from '../auth/principal.ts'
 import { eachItem } from '../collections/each-item.ts'
-import { readBytes } from '../files/file-bytes.ts'
-import { toFileResource } from '../files/file-resource.ts'
-import type { ReadFiles } from '../files/read-files.ts'
-import { toBase64 } from '../json/base64.ts'
+import { type FileRecordsDeps, fileRecords } from '../files/file-records.ts'
 import { type ExportRecord, exportLines, oldestFirst } from '../json/export-lines.ts'
 import { toBlockResource, toFactResource } from '../memory/memory-resources.ts'
 import { runSubject } from '../runs/run-events.ts'
@@ -28,11 +24,9 @@ import { eachTrigger } from '../triggers/each-trigger.ts'
 import { toTriggerResource } from '../triggers/trigger-resource.ts'
 import { toWebhookResource } from '../webhooks/webhook-resource.ts'
 
-export interface ExportSubjectDeps extends SessionRecordsDeps {
+export interface ExportSubjectDeps extends SessionRecordsDeps, FileRecordsDeps {
   readonly facts: Pick<FactStore, 'list'>
   readonly blocks: Pick<BlockStore, 'list'>
-  readonly files: Pick<FileStore, 'list'>
-  readonly readFiles: Pick<ReadFiles, 'open'>
   readonly triggers: TriggerStore
   readonly webhooks: Pick<WebhookStore, 'list'>
   readonly unitOfWork: UnitOfWork
@@ -78,7 +72,7 @@ async function* recordsOf(deps: ExportSubjectDeps, subject: string): Records {
   for (const webhook of await deps.webhooks.list()) {
     if (webhook.owner === subject) yield { type: 'webhook', record: toJsonText(toWebhookResource(webhook)) }
   }
-  yield* filesOf(deps, subject)
+  yield* fileRecords(deps, {}, own)
 }
 
 /** Runs that belong to no session of the subject. */
@@ -102,20 +96,5 @@ async function* memoryOf({ facts, blocks }: ExportSubjectDeps, owner: string): R
   }
   for await (const block of eachItem((cursor) => blocks.list(undefined, oldestFirst(cursor), { owner }))) {
     yield { type: 'block', record: toJsonText(toBlockResource(block)) }
-  }
-}
-
-/** Bytes of a file in one line: a multiple of 3, so that the texts of base64 can be joined. */
-const PART_BYTES = 48 * 1024
-
-async function* filesOf({ files, readFiles }: ExportSubjectDeps, owner: string): Records {
-  for await (const file of eachItem((cursor) => files.list({}, oldestFirst(cursor), { owner }))) {
-    const { id: fileId } = file
-    yield { type: 'file', record: toJsonText(toFileResource(file)) }
-    const { read } = await readFiles.open(fileId, EVERY_ROW)
-    for (let start = 0; start < file.size; start += PART_BYTES) {
-      const data = toBase64(await readBytes(await read({ start, end: Math.min(file.size, start + PART_BYTES) })))
-      yield { type: 'file-part', record: toJsonText({ fileId, data }) }
-    }
   }
 }

@@ -123,6 +123,23 @@ export interface RunContext extends RunServices, Authoring {
     target: Target,
     ...input: InvokeInput<Target>
   ): Promise<Target extends string ? unknown : ResultOf<Target>>
+  /**
+   * Starts another agent or workflow, and resolves once its run is stored. The run outlives this one: neither the end of this run nor
+   * its abort ends it. With `onEnd: 'message'`, its end becomes a message of the session, which waits, steers or interrupts as the
+   * agent of the session treats messages. Input, errors and limits are those of `invoke`, without the deadline of this run.
+   *
+   * @throws PerdureError the errors of `invoke`; `validation-failed` for `onEnd: 'message'` outside of an agent's session
+   */
+  start<Target extends string | Invocable>(target: Target, ...rest: StartRest<Target>): Promise<StartedRun>
+}
+
+export interface StartOptions {
+  /** `'message'`: the end of the run becomes a message in the session of the run that starts it. */
+  readonly onEnd?: 'message'
+}
+
+export interface StartedRun {
+  readonly runId: string
 }
 
 type InvokeInput<Target> = Target extends string
@@ -130,3 +147,9 @@ type InvokeInput<Target> = Target extends string
   : undefined extends SentTo<Target>
     ? [input?: SentTo<Target>]
     : [input: SentTo<Target>]
+
+type StartRest<Target> = Target extends string
+  ? [input?: unknown, options?: StartOptions]
+  : undefined extends SentTo<Target>
+    ? [input?: SentTo<Target>, options?: StartOptions]
+    : [input: SentTo<Target>, options?: StartOptions]

@@ -1,5 +1,5 @@
-import { type ChatInput, type ChatMessage, type ChatTool, checkInput, isFields, type RunTarget } from '@perdure/core'
-import { isRefusal, JSON_LIMITS, parseStrictText, perdureError } from '@perdure/ports'
+import { type ChatInput, type ChatMessage, type ChatTool, inputFromChat, isFields, type RunTarget } from '@perdure/core'
+import { JSON_LIMITS, perdureError } from '@perdure/ports'
 import { jsonSize } from '@perdure/protocol'
 
 export interface ChatLimits {
@@ -119,55 +119,7 @@ const textLength = (message: ChatMessage | undefined): number =>
 /** The input of a run from a chat. @throws PerdureError `validation-failed`, `invalid-input` */
 export async function targetInput(target: RunTarget, chat: ChatInput): Promise<unknown> {
   checkMembers(chat, 'the new messages and the settings')
-  const { input, fromChat } = target
-  if (fromChat !== undefined) return fromChat(chat)
-  return input === undefined ? chat : agentInput(chat, (form) => checkInput(target, form))
-}
-
-/** The members under which an input schema may expect the text of the message. */
-const TEXT_MEMBERS = ['text', 'prompt', 'message', 'question', 'task', 'query', 'input'] as const
-
-/**
- * The input of the agent: the chat itself without a schema, else the first form that the schema accepts: the chat, the
- * text, the text parsed as a JSON object, or an object with the text as one of the members above.
- *
- * @param check parses an input by the schema of the agent; throws `invalid-input`
- * @throws PerdureError `invalid-input`
- */
-async function agentInput(chat: ChatInput, check: (input: unknown) => unknown): Promise<unknown> {
-  const { text } = chat
-  const object = parsedObject(text)
-  const forms = [
-    chat,
-    text,
-    ...(object === undefined ? [] : [object]),
-    ...TEXT_MEMBERS.map((member) => ({ [member]: text })),
-  ]
-  for (const form of forms) if (await isAccepted(form, check)) return form
-  throw perdureError('invalid-input', {
-    message: `input: the schema of the agent accepts neither the chat, nor its text, nor { ${TEXT_MEMBERS.join(' | ')}: text }`,
-    hint: 'send the input as JSON in the text of the message, or let the schema accept one of these forms',
-  })
-}
-
-async function isAccepted(input: unknown, check: (input: unknown) => unknown): Promise<boolean> {
-  try {
-    await check(input)
-    return true
-  } catch (error) {
-    if (isRefusal(error) && error.code === 'invalid-input') return false
-    throw error
-  }
-}
-
-function parsedObject(text: string): object | undefined {
-  if (!text.startsWith('{')) return undefined
-  try {
-    const value: unknown = parseStrictText(text)
-    return isFields(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  return inputFromChat(target, chat)
 }
 
 /** The messages of a stored chat input; empty for an input of another form. */

@@ -117,7 +117,7 @@ export function createServices(deps: ServicesDeps) {
       ...(deps.nodes === undefined ? [] : [nodeWatch.loop]),
     ],
     forEdges: ({ abortRun, targets }: { readonly abortRun: AbortRun; readonly targets: RunTargets }) => {
-      const sessions = createSessions({ ...deps, abortRun })
+      const sessions = createSessions({ ...deps, abortRun, readFiles: files.useCases.readFiles })
       return {
         ...sessions,
         ...createChats({ ...deps, targets, deleteSession: sessions.deleteSession }),

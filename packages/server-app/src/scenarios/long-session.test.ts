@@ -116,7 +116,7 @@ async function openWorld() {
   })
   const sessions = createSessions({
     ...{ ...shared, digest: nodeDigest, idempotencyTtlMs: 86_400_000 },
-    ...{ abortRun: engine.abortRun },
+    ...{ abortRun: engine.abortRun, readFiles: { open: () => Promise.reject(new Error('no file is read')) } },
   })
   const turn = async (text: string): Promise<Work> => {
     await take()

@@ -21,6 +21,8 @@ const FLOWS: readonly FlowKeys[] = [
   { rate: 'ada' },
   { debounce: 'k' },
   { rate: '1', debounce: '2' },
+  { background: {} },
+  { onBusy: 'steer', background: { reportTo: 'chat' } },
 ]
 
 /** Moves the start of a queued run if it still has this start time. */

@@ -10,6 +10,7 @@ import { Subject } from '../parts/subject.tsx'
 import { Ago } from '../parts/time.tsx'
 import { hrefOf } from '../route.ts'
 import { memberText } from './member-text.ts'
+import { requestOf } from './request-of.ts'
 
 export interface ApprovalCardProps {
   readonly approval: Approval
@@ -25,7 +26,8 @@ export function ApprovalCard({ approval, last, onDecided, isInPlace = false }: A
   const app = useApp()
   const [reason, setReason] = useState('')
   const [args, setArgs] = useState(() => jsonOf(approval.args))
-  const [isShown, setShown] = useState(isFlat(approval.payload) || !isLong(approval.payload))
+  const request = requestOf(approval)
+  const [isShown, setShown] = useState(isFlat(request) || !isLong(request))
   const { decide, isBusy } = useDecision(approval, { reason, args, isShown, onDecided })
   const onKeyDown = (event: KeyboardEvent) => {
     if (isWriting(event.target) || event.ctrlKey || event.metaKey || event.altKey) return
@@ -44,7 +46,7 @@ export function ApprovalCard({ approval, last, onDecided, isInPlace = false }: A
     >
       <h2>{approval.title ?? approval.name}</h2>
       <ApprovalFacts approval={approval} isInPlace={isInPlace} />
-      <Arguments payload={approval.payload} onWhole={() => setShown(true)} />
+      <Arguments payload={request} onWhole={() => setShown(true)} />
       {last === undefined || approval.payload === undefined ? null : <Comparison approval={approval} last={last} />}
       {canDecide && approval.argsSchema !== undefined ? <EditArguments args={args} onEdit={setArgs} /> : null}
       {canDecide && !isShown ? <p class="note warn">Show all of the request before you approve it.</p> : null}

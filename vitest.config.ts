@@ -153,7 +153,7 @@ export default defineConfig({
           env: { E2E_STORAGE: process.env.E2E_STORAGE ?? 'sqlite' },
           exclude: [
             ...configDefaults.exclude,
-            'e2e/{on-postgres,database-faults,model-on-postgres,cluster-on-postgres,torture/postgres-kills,cluster/cluster}.test.ts',
+            'e2e/{on-postgres,database-faults,model-on-postgres,cluster-on-postgres,rolling-upgrade,torture/postgres-kills,cluster/cluster}.test.ts',
             ...(process.env.E2E_STORAGE === 'postgres' ? sqliteSuites : []),
           ],
           globalSetup: ['e2e/storage-setup.ts'],
@@ -169,6 +169,7 @@ export default defineConfig({
             'database-faults',
             'model-on-postgres',
             'cluster-on-postgres',
+            'rolling-upgrade',
             'torture/postgres-kills',
             'cluster/cluster',
             ...(findTool('postgres') === undefined ? [] : ON_POSTGRES_TOO),

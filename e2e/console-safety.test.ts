@@ -41,7 +41,7 @@ const PAGES = [
 const PAGES_OF: Readonly<Record<string, readonly string[]>> = {
   'agents:read': ['Runs', 'Live'],
   'agents:invoke': ['Start a run'],
-  'runs:read': ['Runs'],
+  'runs:read': ['Runs', 'Evals'],
   'approvals:read': ['Approvals', 'Live'],
   'workflows:read': ['Runs', 'Live', 'Workflows'],
   'workflows:execute': ['Start a run'],
@@ -63,6 +63,7 @@ const ADDRESSES: Readonly<Record<string, string>> = {
     Tokens: 'tokens',
     Memory: 'memory',
     Metrics: 'metrics',
+    Evals: 'evals',
   },
 }
 const ALL_SCOPES = Object.entries(SCOPES).flatMap(([scope, { third }]) =>

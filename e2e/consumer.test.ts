@@ -147,6 +147,10 @@ describe(`a project outside the workspace, installed with ${INSTALLER}`, () => {
     await project.bin('tsc', '-p', '.')
   })
 
+  it('type-checks without the types of Node.js, if the program has those of the DOM', async () => {
+    await project.bin('tsc', '-p', 'tsconfig.without-node.json')
+  })
+
   it('type-checks the package for the AI SDK, whose own declarations need skipLibCheck', async () => {
     await project.bin('tsc', '-p', 'tsconfig.ai-sdk.json')
   })

@@ -29,7 +29,7 @@ interface Kind {
   /** The path below the API that starts the run. */
   readonly path: string
   /** Further members of the request. */
-  readonly more?: (untilMs: number) => object
+  readonly more?: (untilMs: number, n: number) => object
   readonly input?: (n: number, untilMs: number) => object
   /** The result of the run. */
   readonly result: (n: number) => unknown
@@ -59,11 +59,24 @@ export const KINDS: readonly Kind[] = [
   { kind: 'tooling', path: run('tooling'), result: (n) => ({ ok: true, value: `deleted ${n}` }) },
   { kind: 'asking', path: run('asking'), result: (n) => ({ ok: true, value: { picked: n } }) },
   { kind: 'queueing', path: run('queueing'), result: (n) => n },
+  { kind: 'attaching', path: run('attaching'), result: (n) => ({ n, written: 70_000, attached: attachmentText(n) }) },
+  {
+    ...{ kind: 'steered', path: run('steered'), result: (n) => ({ n, taken: [{ n, says: 'hurry' }] }) },
+    more: (_, n) => ({ sessionId: `steered-${n}` }),
+  },
+  {
+    // The run ahead of it takes its message.
+    ...{ kind: 'steering', path: run('steered'), result: () => undefined },
+    input: (n) => ({ n, says: 'hurry' }),
+    more: (_, n) => ({ sessionId: `steered-${n}`, onBusy: 'steer' }),
+  },
 ]
+
+export const attachmentText = (n: number): string => `attachment ${n}`
 
 /** Repeats the request that started the run, and returns the id of its run. */
 export async function start(call: Call, { path, more, input }: Kind, n: number, key: string, untilMs: number) {
-  const body = { input: input?.(n, untilMs) ?? { n }, ...more?.(untilMs) }
+  const body = { input: input?.(n, untilMs) ?? { n }, ...more?.(untilMs, n) }
   const headers = { 'idempotency-key': key, prefer: 'respond-async' }
   const { status, body: answer } = await call('POST', path, { body, headers })
   if (status !== 202 && status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`)

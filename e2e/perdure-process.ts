@@ -18,6 +18,8 @@ export const CLIENT_CONFIG = join(import.meta.dirname, 'fixtures/client.config.m
 export interface Sandbox {
   readonly dir: string
   readonly env: NodeJS.ProcessEnv
+  /** The command of another release; this one by default. */
+  readonly binary?: string
 }
 
 /** Whether the servers under test use PostgreSQL: E2E_STORAGE=postgres. */
@@ -71,7 +73,7 @@ export async function startServer(
   args: readonly string[] = ['server', '--config', LEDGER_CONFIG],
   wrapper: readonly string[] = [],
 ): Promise<RunningServer> {
-  const [command = '', ...rest] = [...wrapper, process.execPath, BINARY, ...args]
+  const [command = '', ...rest] = [...wrapper, process.execPath, sandbox.binary ?? BINARY, ...args]
   const child = spawn(command, rest, {
     env: sandbox.env,
     cwd: sandbox.dir,
@@ -119,7 +121,7 @@ export interface Finished {
 /** Runs one command of the binary until it exits. */
 export async function perdure(sandbox: Sandbox, args: readonly string[]): Promise<Finished> {
   try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [BINARY, ...args], {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [sandbox.binary ?? BINARY, ...args], {
       env: sandbox.env,
       cwd: sandbox.dir,
     })
@@ -130,7 +132,12 @@ export async function perdure(sandbox: Sandbox, args: readonly string[]): Promis
   }
 }
 
-export async function createToken(sandbox: Sandbox, scopes = 'admin:*', subject = 'e2e'): Promise<string> {
+export async function createToken(
+  sandbox: Sandbox,
+  scopes = 'admin:*',
+  subject = 'e2e',
+  config = LEDGER_CONFIG,
+): Promise<string> {
   const args = [
     'token',
     'create',
@@ -141,7 +148,7 @@ export async function createToken(sandbox: Sandbox, scopes = 'admin:*', subject 
     '--subject',
     subject,
     '--config',
-    LEDGER_CONFIG,
+    config,
     '--json',
   ]
   const { stdout, stderr, code } = await perdure(sandbox, args)

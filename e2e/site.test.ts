@@ -24,7 +24,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.webp': 'image/webp',
 }
 /** A page of each kind. */
-const PAGES = ['', 'guides/', 'guides/approvals.html', 'guides/compare.html', 'reference/errors.html', 'changelog.html']
+const PAGES = [
+  ...['', 'guides/', 'guides/approvals.html', 'guides/compare.html', 'reference/errors.html', 'changelog.html'],
+  '404.html',
+]
 
 let folder: string
 

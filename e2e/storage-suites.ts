@@ -44,6 +44,7 @@ export const SQLITE_ONLY: Readonly<Record<string, string>> = {
 export const ON_POSTGRES_TOO: readonly string[] = [
   ...[
     'conversation-kills',
+    'downgrade',
     'durable-abort',
     'durable-approvals',
     'durable-chaos',

@@ -41,7 +41,7 @@ module.exports = {
 
   // The folders of packages/core/src, from top to bottom. A folder may import only folders of the tiers below its own.
   coreTiers: [
-    ['hooks'],
+    ['hooks', 'scoring'],
     ['health', 'subjects', 'workflows'],
     ['chats', 'triggers'],
     ['engine'],

@@ -1,7 +1,8 @@
 /**
  * Stores what the present release leaves open when it is killed: `node --conditions=perdure-source
  * e2e/torture/make-open-work.ts`, after a build. `e2e/upgrade.test.ts` ends that work with later releases, so the file of
- * an earlier schema is never rewritten.
+ * an earlier schema is never rewritten. `OPEN_WORK_PER_KIND` and `OPEN_WORK_CHATS` set
+ * how much it leaves.
  */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,8 +23,8 @@ import {
 import { bearer, createSandbox, createToken, removeFolder, startServer } from '../perdure-process.ts'
 
 const CONFIG = join(import.meta.dirname, '../fixtures/open-work.config.mjs')
-const PER_KIND = 72
-const CHATS = 32
+const PER_KIND = Number(process.env.OPEN_WORK_PER_KIND ?? 72)
+const CHATS = Number(process.env.OPEN_WORK_CHATS ?? 32)
 const out = openWorkFile(MIGRATIONS.at(-1)?.version ?? 0)
 if (existsSync(out)) throw new Error(`${out} exists, and is what a release left`)
 

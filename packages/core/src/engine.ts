@@ -21,6 +21,7 @@ import { type CallChild, createCallChild } from './engine/child-call.ts'
 import { createClaimRuns } from './engine/claim-runs.ts'
 import type { ContextParts } from './engine/create-run-context.ts'
 import { releaseRuns, waitForRuns } from './engine/drain-runs.ts'
+import type { EndRunDeps } from './engine/end-run.ts'
 import type { EngineDeps } from './engine/engine-deps.ts'
 import { createExpireRun } from './engine/expire-run.ts'
 import { createFollowUp, resumeFollowUps } from './engine/follow-up.ts'
@@ -52,6 +53,7 @@ import { createLateBound } from './lifecycle/late-bound.ts'
 import { createReplay } from './replay/replay.ts'
 import { createReadRuns } from './runs/read-runs.ts'
 import { createRunWaiters, type OutcomeInfo } from './runs/run-waiters.ts'
+import type { ScoreWrites } from './scoring/score-writes.ts'
 import { createDescribeSchema } from './targets/describe-schema.ts'
 import { createReadAgents } from './targets/read-agents.ts'
 import { createReadWorkflows } from './targets/read-workflows.ts'
@@ -71,6 +73,8 @@ export type Engine = ReturnType<typeof createEngine>
 export interface EngineParts extends EngineDeps {
   /** Fires the triggers of a named event; when missing, an event only resumes the runs that wait for it. */
   readonly fireEventTriggers?: FireEventTriggers | undefined
+  /** Further writes for the commit that ends a run; none when missing. */
+  readonly scoreWrites?: ScoreWrites | undefined
 }
 
 /** Wires the run engine: the use cases for its callers, and the methods that start and stop it. */
@@ -94,6 +98,10 @@ export function createEngine(given: EngineParts) {
   const queued = createEmitter()
   /** Something outside of its execution has changed or ended the run of this id. */
   const changedOutside = createEmitter<string>()
+  const endWrites: EndRunDeps['endWrites'] = (ended, at) => [
+    ...fireEndWrites(ended, at),
+    ...(given.scoreWrites?.(ended, at) ?? []),
+  ]
   const deps = {
     ...given,
     ...limits,
@@ -101,7 +109,7 @@ export function createEngine(given: EngineParts) {
     collector: createEventCollector(given),
     ...{ onDue: dueTimes.emit, onStartTime: startTimes.emit, onQueued: queued.emit },
     resultFiles: given.resultFiles ?? noResultFiles,
-    endWrites: fireEndWrites,
+    endWrites,
     lines,
     captureLogs: given.captureLogs ?? true,
     onDivergence: given.onDivergence ?? 'park',

@@ -1,7 +1,7 @@
-import { type AgentRegistration, type RecordedRun, type RunRecording, recordingOf } from '@perdure/core'
+import { type AgentRegistration, answerText, observedRuns, type RecordedRun, recordingOf } from '@perdure/core'
 import { openChat, runAgent, type TestChat, type TestRun } from '@perdure/server-app/testing'
 import type { EvalDefinition } from './define-eval.ts'
-import type { ChatState, Decision, EvalCase, ToolUse, Trial, TrialUsage, Turn } from './trial.ts'
+import type { ChatState, Decision, EvalCase, Trial, Turn } from './trial.ts'
 
 /** Plays a case once with the agent of the eval, in memory. */
 export async function playCase(definition: EvalDefinition, evalCase: EvalCase): Promise<Trial> {
@@ -23,8 +23,9 @@ async function playRun(agent: AgentRegistration, evalCase: EvalCase, { sdk: _, .
   const recording = recordingOf(headOf(run, evalCase.input), run.events)
   const error = run.outcome.error?.message
   return {
-    ...observed(evalCase, [recording]),
-    text: textOf(run.result, recording),
+    ...observedRuns([recording]),
+    case: evalCase,
+    text: answerText(run.result, recording),
     waitingFor: run.approvals.map(({ name }) => name),
     result: run.result,
     status: run.status,
@@ -46,7 +47,8 @@ async function playChat(agent: AgentRegistration, evalCase: EvalCase, options: O
   const last = runs.at(-1)
   const error = chat.error?.message ?? last?.error?.message
   return {
-    ...observed(evalCase, recordings),
+    ...observedRuns(recordings),
+    case: evalCase,
     waitingFor: chat.waitingFor,
     ...{ text: chat.text, result: last?.result, status: last?.status ?? 'not started', error },
   }
@@ -92,61 +94,4 @@ const headOf = ({ runId, status, result, usage }: Ended, input: unknown): Record
   target: { kind: 'agent', id: 'eval' },
   ...{ input, status, usage, createdAt: '' },
   ...(result === undefined ? {} : { result }),
-})
-
-function textOf(result: unknown, { calls }: RunRecording): string {
-  if (typeof result === 'string') return result
-  if (typeof result === 'object' && result !== null && 'text' in result && typeof result.text === 'string')
-    return result.text
-  const last = calls.findLast((call) => call.kind === 'model')
-  return last === undefined ? '' : last.answer.flatMap((part) => ('text' in part ? [part.text] : [])).join('')
-}
-
-/** What the recordings show of the trial. */
-function observed(
-  evalCase: EvalCase,
-  recordings: readonly RunRecording[],
-): Pick<Trial, 'case' | 'toolCalls' | 'decisions' | 'usage' | 'recordings'> {
-  const calls = recordings.flatMap((recording) => recording.calls)
-  return {
-    case: evalCase,
-    recordings,
-    toolCalls: recordings.flatMap(toolUses),
-    decisions: calls.flatMap((call) =>
-      call.kind === 'decision' ? [{ name: call.name, decision: call.decision }] : [],
-    ),
-    usage: recordings.map(({ run }) => run.usage).reduce<TrialUsage>(sum, NOTHING),
-  }
-}
-
-export const NOTHING: TrialUsage = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
-
-export const sum = (one: TrialUsage, other: TrialUsage): TrialUsage => ({
-  inputTokens: one.inputTokens + other.inputTokens,
-  outputTokens: one.outputTokens + other.outputTokens,
-  costUsd: one.costUsd + other.costUsd,
-})
-
-/** What the models asked for, with its outcomes, and the tools that the code called by itself. */
-function toolUses({ calls }: RunRecording): readonly ToolUse[] {
-  const outcomes = new Map(calls.flatMap((call) => (call.kind === 'tool' ? [[call.toolCallId, call] as const] : [])))
-  const asked = new Set<string>()
-  return calls.flatMap((call): readonly ToolUse[] => {
-    if (call.kind === 'model') {
-      return call.answer.flatMap((part): readonly ToolUse[] => {
-        if (!('toolName' in part)) return []
-        asked.add(part.toolCallId)
-        const { result, error } = outcomes.get(part.toolCallId) ?? {}
-        return [{ ...part, executed: outcomes.has(part.toolCallId), ...definedOf({ result, error }) }]
-      })
-    }
-    if (call.kind !== 'tool' || asked.has(call.toolCallId)) return []
-    const { toolName, toolCallId, args, result, error } = call
-    return [{ toolName, toolCallId, args, executed: true, ...definedOf({ result, error }) }]
-  })
-}
-
-const definedOf = ({ result, error }: Pick<ToolUse, 'result'> & { readonly error?: ToolUse['error'] | undefined }) => ({
-  ...(result === undefined ? {} : { result }),
-  ...(error === undefined ? {} : { error }),
 })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { NO_RECORDED_USAGE as NOTHING, sumOfUsage as sum } from '@perdure/core'
 import type { EvalDefinition } from './define-eval.ts'
-import { NOTHING, playCase, sum } from './play-case.ts'
+import { playCase } from './play-case.ts'
 import { type Journal, type TrialEntry, trialsIn } from './results.ts'
 import type { EvalCase, Score, Scorer, ScorerTools, Trial, TrialUsage } from './trial.ts'
 

@@ -1,5 +1,5 @@
+import { NO_RECORDED_USAGE as NOTHING, sumOfUsage as sum } from '@perdure/core'
 import type { EvalDefinition } from './define-eval.ts'
-import { NOTHING, sum } from './play-case.ts'
 import type { TrialEntry } from './results.ts'
 import { type Interval, type Proportion, wilsonInterval } from './statistics.ts'
 import type { TrialUsage } from './trial.ts'

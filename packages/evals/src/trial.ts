@@ -1,4 +1,4 @@
-import type { RunRecording } from '@perdure/core'
+import type { ObservedRuns, RecordedUsage, RunRecording, Score, ScorerTools } from '@perdure/core'
 import type { Duration } from '@perdure/protocol'
 import type { TestFile } from '@perdure/server-app/testing'
 
@@ -53,7 +53,7 @@ export interface EvalCase {
 }
 
 /** What an agent did with a case. Scorers judge it. */
-export interface Trial {
+export interface Trial extends ObservedRuns {
   readonly case: EvalCase
   /** The text of the last answer. */
   readonly text: string
@@ -62,49 +62,12 @@ export interface Trial {
   readonly status: string
   /** Why the last run failed, or what the page showed as an error. */
   readonly error?: string | undefined
-  /** The calls of tools, in their order, also those that were denied. */
-  readonly toolCalls: readonly ToolUse[]
-  /** Decisions on approvals, in their order. */
-  readonly decisions: readonly { readonly name: string; readonly decision: 'approved' | 'denied' | 'expired' }[]
   /** The approvals that nobody has decided, by their name or the name of their tool. */
   readonly waitingFor: readonly string[]
-  readonly usage: TrialUsage
-  /** The runs of the case, oldest first. */
-  readonly recordings: readonly RunRecording[]
 }
 
-export interface ToolUse {
-  readonly toolName: string
-  readonly toolCallId: string
-  readonly args: unknown
-  readonly result?: unknown
-  readonly error?: { readonly kind: string; readonly message: string }
-  /** Whether the tool was executed; a denied call was not. */
-  readonly executed: boolean
-}
-
-export interface TrialUsage {
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly costUsd: number
-}
-
-/** What a scorer says about a trial. */
-export interface Score {
-  readonly pass: boolean
-  /** A number from 0 to 1, for scorers that grade. */
-  readonly value?: number
-  /** Why, in one line. */
-  readonly reason?: string
-}
-
-/** What the runner does for a scorer. */
-export interface ScorerTools {
-  /** Returns the recorded value of this key, or calls `ask` and records what it returns, so that it is paid for once. */
-  recorded<T>(key: string, ask: () => Promise<T>): Promise<T>
-  /** Counts what the scorer itself has used. */
-  charge(usage: TrialUsage): void
-}
+export type TrialUsage = RecordedUsage
+export type { Score, ScorerTools, ToolUse } from '@perdure/core'
 
 export interface Scorer {
   /** Names the scorer in reports and thresholds; unique within an eval. */

@@ -57,10 +57,13 @@ export function createFireTable(triggers: TriggerTable): FireTable {
         triggers.remove(id, undo)
         return 1
       },
-      'fire.insert'({ type, fire, maxPending }, { undo }) {
+      'fire.insert'({ type, fire, maxPending, isOptional }, { undo }) {
         const current = standsInTheWay(fire)
-        if (current !== undefined || triggers.get(fire.triggerId) === undefined) return { type, current }
-        if (maxPending !== undefined && pendingOf(fire.triggerId) >= maxPending) return { type, isFull: true }
+        const isFull = maxPending !== undefined && pendingOf(fire.triggerId) >= maxPending
+        const isKnown = triggers.get(fire.triggerId) !== undefined
+        if (isOptional && (current !== undefined || isFull || !isKnown)) return 0
+        if (current !== undefined || !isKnown) return { type, current }
+        if (isFull) return { type, isFull }
         put(fire, undo)
         return 1
       },

@@ -19,9 +19,15 @@ export type TriggerWrite =
   /**
    * Conflicts when the trigger does not exist, when the id is taken, and, for the cause `schedule`, when a scheduled
    * fire of the trigger has this `scheduledAt`. With `maxPending`, also conflicts, with `isFull`, when that many fires of
-   * the trigger are pending already, even if several callers insert at the same time.
+   * the trigger are pending already, even if several callers insert at the same time. With `isOptional`, a fire that cannot be
+   * inserted is left out instead of causing a conflict.
    */
-  | { readonly type: 'fire.insert'; readonly fire: FireRecord; readonly maxPending?: number | undefined }
+  | {
+      readonly type: 'fire.insert'
+      readonly fire: FireRecord
+      readonly maxPending?: number | undefined
+      readonly isOptional?: true | undefined
+    }
   /** Changes the fire if its status is `from`; conflicts otherwise. A missing member of the change stays unchanged. */
   | { readonly type: 'fire.change'; readonly id: string; readonly from: FireStatus; readonly change: FireChange }
   /**

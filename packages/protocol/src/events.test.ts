@@ -12,7 +12,10 @@ describe('EVENTS', () => {
     expect(type).toMatch(EVENT_TYPE)
     expect(subjects.length).toBeGreaterThan(0)
     expect(Object.keys(SUBJECTS)).toEqual(expect.arrayContaining([...subjects]))
-    const others = ['run.log', 'run.rewound', 'run.child.started', 'run.message', 'run.compacted', 'run.child.ended']
+    const others = [
+      ...['run.log', 'run.rewound', 'run.child.started', 'run.message', 'run.compacted', 'run.child.ended'],
+      'run.scored',
+    ]
     expect(lifecycle === true).toBe(type.startsWith('run.') && !others.includes(type))
     if (lifecycle) expect(emittedBy).toBe('server')
   })
@@ -27,8 +30,9 @@ describe('EVENTS', () => {
     expect(carried.every(([, { lifecycle }]) => lifecycle)).toBe(true)
   })
 
-  it('lets agents emit exactly the events that carry model output', () => {
+  it('lets agents emit exactly the events that carry model output, and scores', () => {
     expect(rows.filter(([, { emittedBy }]) => emittedBy === 'agent').map(([type]) => type)).toEqual([
+      'run.scored',
       'text.start',
       'text.delta',
       'text.end',

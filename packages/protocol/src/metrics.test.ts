@@ -45,6 +45,7 @@ describe('METRICS', () => {
       'svc_provider_tokens_total{provider,model,direction}',
       'svc_redaction_drops_total{rule}',
       'svc_run_duration_seconds{kind}',
+      'svc_run_scores_total{target,scorer,outcome}',
       'svc_runs_taken_over_total{outcome}',
       'svc_storage_connections{state}',
       'svc_storage_retries_total{code}',

@@ -11,6 +11,7 @@ export type { ProjectedEvent, ProjectedFrame, RunProjector } from './run-project
 export type { Chat, ChatPeer, OpenChat } from './websocket/chat-connections.ts'
 export { type ChatSocketsDeps, createChatSockets } from './websocket/chat-sockets.ts'
 export { createConnectionLimits } from './websocket/connection-limits.ts'
+export type { IncomingUpgrade, UpgradeSocket } from './websocket/incoming-upgrade.ts'
 export type { SocketServer, Upgrade } from './websocket/socket-server.ts'
 export type { WebSocketLimits } from './websocket/web-socket-limits.ts'
 export { createWebSockets, type WebSocketsDeps } from './websocket/web-sockets.ts'

@@ -1,4 +1,4 @@
-import { createPhase, hookTriggers } from '@perdure/core'
+import { createPhase, hookTriggers, scoringTriggers } from '@perdure/core'
 import { createAttribution } from './compose/attribution.ts'
 import { parseConfig } from './config.ts'
 import type { PerdureServer } from './perdure-server.ts'
@@ -33,12 +33,17 @@ export async function createServer<
   checkOptions(options)
   const config = parseConfig(options.config)
   const attribution = createAttribution()
-  const { agents, workflows, registerAgent, registerWorkflow } = createRegistries(options, attribution)
+  const { agents, workflows, scoring, registerAgent, registerWorkflow } = createRegistries(options, attribution)
   const lifecycle = createLifecycle({
     config,
     agents,
     workflows,
-    triggers: [...hookTriggers(config.webhooks.in), ...(options.triggers ?? [])],
+    scoring,
+    // Read at the start, because agents can be registered until then.
+    get triggers() {
+      const scored = scoringTriggers([...agents.list(), ...workflows.list()])
+      return [...hookTriggers(config.webhooks.in), ...scored, ...(options.triggers ?? [])]
+    },
     attribution,
     phase: createPhase(),
     registeredSkills: createRegisteredSkills(options.skills ?? []),

@@ -38,6 +38,7 @@ export {
   ServerConfigSchema,
   StartError,
 } from '@perdure/protocol'
+export type { IncomingUpgrade, UpgradeSocket } from '@perdure/realtime'
 export { type DefinedConfig, defineConfig, type PerdureConfig, parseConfig, type WorkflowsSection } from './config.ts'
 export { createServer } from './create-server.ts'
 export type { EmbeddedServer, RequestInfo } from './embedding/entry.ts'

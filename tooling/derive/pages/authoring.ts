@@ -10,7 +10,8 @@ const APP = 'packages/server-app/src'
 // biome-ignore format: a table is read by its rows
 const DOCUMENTED_TYPES: readonly DocumentedType[] = [
   ['Registrations', `${CORE}/targets/registration.ts`, 'RegistrationOptions', 'Options that agents and workflows share. `defineAgent` and `defineWorkflow` also take the code, `run(input, ctx)`. It returns a JSON value as its result, or is an async generator that yields events and returns the result. In a plain object, the code may also be in `agent: { run }` or `workflow: { execute }`.'],
-  ['Option `budget`', `${CORE}/targets/registration.ts`, 'BudgetOptions', ''],
+  ['Option `budget`', `${CORE}/targets/budget-options.ts`, 'BudgetOptions', ''],
+  ['Option `scorers`', `${CORE}/targets/scoring.ts`, 'ScoringOptions', 'The [guide](../guides/evaluate-agents.md#judge-runs-in-production) shows an example.'],
   ['Option `protocols`', `${CORE}/targets/registration.ts`, 'ProtocolOptions', 'The [guide](../guides/chat-clients.md) describes the clients of chats, and the input that `fromChat` gets.'],
   ['Argument of `protocols.errors`', `${CORE}/targets/registration.ts`, 'ProtocolError', ''],
   ['Option `concurrency`', `${CORE}/targets/flow-control.ts`, 'ConcurrencyLimit', 'The object form. Read the [guide](../guides/flow-control.md) for examples of all limits.'],

@@ -20,6 +20,7 @@ export async function approvalsListCommand(call: Call, flags: ApprovalsListFlags
     OF: ({ agentId, workflowId }) => agentId ?? workflowId,
     NAME: 'name',
     TITLE: 'title',
+    ASSIGNEE: 'assignee',
     STATUS: status('status'),
     ASKED: ({ createdAt }) => relativeText(createdAt),
     EXPIRES: ({ expiresAt }) => relativeText(expiresAt),

@@ -43,7 +43,10 @@ async function runEvalFiles(call: Call, flags: EvalFlags): Promise<void> {
   const evals = await loadEvals(cwd, flags.pattern)
   const path = resolve(cwd, flags.out)
   const before = flags.against === undefined ? undefined : await readAgainst(flags.against, { cwd, path })
-  const file = await openResults(path, { resume: flags.resume === true, restart: flags.restart === true })
+  const file = await openResults(path, {
+    ...{ resume: flags.resume === true, restart: flags.restart === true },
+    only: flags.pattern === undefined ? undefined : evals.map(({ name }) => name),
+  })
   const made: EvalsRun = await runEvals(evals, {
     journal: file.journal,
     concurrency: flags.concurrency,

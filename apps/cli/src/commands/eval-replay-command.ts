@@ -24,6 +24,8 @@ export async function evalReplay(call: Call, filter: Readonly<Record<string, str
   if (unknown !== undefined)
     throw usageError(`--replay has no filter ${unknown}`, `filters: ${FILTERS.join(', ')}, such as since=7d`)
   const { since, agent, workflow } = filter
+  if (agent !== undefined && workflow !== undefined)
+    throw usageError('--replay takes agent or workflow, not both', 'replay the others with a second command')
   const sinceMs = since === undefined ? undefined : Date.parse(parseInstant('replay since', since, Date.now()))
   const loaded = await call.config()
   const { agents, workflows, skills, mcpServers, adapters, embedder, consolidator, configDir } = loaded
@@ -32,8 +34,35 @@ export async function evalReplay(call: Call, filter: Readonly<Record<string, str
     ...(embedder === undefined ? {} : { embedder }),
   })
   const runs: ReplayedRun[] = []
-  for await (const run of server.replayRuns({ since: sinceMs as never, targetId: agent ?? workflow })) runs.push(run)
+  const target = targetOf({ agent, workflow })
+  for await (const run of server.replayRuns({ since: sinceMs as never, targetId: target?.id })) {
+    if (target === undefined || run.kind === target.kind) runs.push(run)
+  }
+  if (runs.length === 0 && target !== undefined) requireRegistered(target, { agents, workflows })
   report(call, runs)
+}
+
+interface Target {
+  readonly kind: 'agent' | 'workflow'
+  readonly id: string
+}
+
+function targetOf({ agent, workflow }: Readonly<Record<'agent' | 'workflow', string | undefined>>): Target | undefined {
+  if (agent !== undefined) return { kind: 'agent', id: agent }
+  return workflow === undefined ? undefined : { kind: 'workflow', id: workflow }
+}
+
+/** @throws CliError `usage` for an id that the configuration does not have */
+function requireRegistered(
+  { kind, id }: Target,
+  { agents, workflows }: Readonly<Record<'agents' | 'workflows', readonly { readonly id: string }[]>>,
+): void {
+  const ids = (kind === 'agent' ? agents : workflows).map((one) => one.id)
+  if (ids.includes(id)) return
+  throw usageError(
+    `no ${kind} is named ${id}, and no run of one is stored`,
+    `${kind}s: ${[...new Set(ids)].join(', ') || 'none'}`,
+  )
 }
 
 const isDifferent = ({ cause }: ReplayedRun): boolean => cause !== 'same' && cause !== 'unknown'

@@ -1,4 +1,6 @@
 import type { Call } from '../call.ts'
+import { cliError } from '../cli-error.ts'
+import { isClientError } from '../client-error.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { relativeText } from '../output/time-text.ts'
 import { readInput } from './read-input.ts'
@@ -30,7 +32,8 @@ export async function hooksDeliveriesCommand(
   { hook, status, ...flags }: HookFlags & PageFlags & { readonly status?: HookDeliveryStatus },
 ): Promise<void> {
   const now = Date.now()
-  const page = await readPage(call.client().hooks.deliveries(hook, { ...pageQuery(flags), status }), flags)
+  const listed = call.client().hooks.deliveries(hook, { ...pageQuery(flags), status })
+  const page = await namingHooks(call, hook, readPage(listed, flags))
   call.out.list(page, [
     { head: 'DELIVERY', cell: ({ id }) => id, isId: true },
     { head: 'SENDER ID', cell: ({ deliveryId }) => deliveryId },
@@ -42,7 +45,7 @@ export async function hooksDeliveriesCommand(
 }
 
 export async function hooksShowCommand(call: Call, { hook, delivery: id }: DeliveryFlags): Promise<void> {
-  const delivery = await call.client().hooks.delivery(hook, id)
+  const delivery = await namingHooks(call, hook, call.client().hooks.delivery(hook, id))
   call.out.document(delivery, () => {
     const headers = Object.entries(delivery.headers).map(([name, value]) => `${name}: ${value}`)
     return [statusText(delivery), '', ...headers, '', delivery.body, ''].join('\n')
@@ -50,7 +53,7 @@ export async function hooksShowCommand(call: Call, { hook, delivery: id }: Deliv
 }
 
 export async function hooksReplayCommand(call: Call, { hook, delivery: id }: DeliveryFlags): Promise<void> {
-  const delivery = await call.client().hooks.replay(hook, id)
+  const delivery = await namingHooks(call, hook, call.client().hooks.replay(hook, id))
   call.out.document(delivery, () => `${statusText(delivery)}\n`)
   if (delivery.status === 'dead') call.finish(EXIT_CODES.problem.code)
 }
@@ -60,12 +63,31 @@ export async function hooksTestCommand(
   { hook, body, header }: HookFlags & { readonly body?: string; readonly header?: Readonly<Record<string, string>> },
 ): Promise<void> {
   const sample = await readInput(call.terminal, 'body', body)
-  const result = await call.client().hooks.test(hook, {
+  const sent = call.client().hooks.test(hook, {
     ...(sample === undefined ? {} : { body: sample }),
     ...(header === undefined ? {} : { headers: header }),
   })
+  const result = await namingHooks(call, hook, sent)
   call.out.document(result, () => `${statusText(result)}\n`)
   if (result.status === 'dead') call.finish(EXIT_CODES.problem.code)
+}
+
+const MAX_NAMED = 10
+
+/** Adds the hooks that exist to the error for one that does not. */
+async function namingHooks<Answer>(call: Call, hook: string, answer: PromiseLike<Answer>): Promise<Answer> {
+  try {
+    return await answer
+  } catch (error) {
+    if (!isClientError(error) || error.code !== 'hook-not-found') throw error
+    const { items } = await call.client().hooks.list({ limit: MAX_NAMED, order: 'asc' })
+    const names = items.map(({ id }) => id).join(', ')
+    throw cliError('hook-not-found', {
+      message: `no hook ${hook}`,
+      hint: names === '' ? 'add a hook to webhooks.in of the configuration' : `hooks: ${names}`,
+      exit: 'failed',
+    })
+  }
 }
 
 interface Outcome {

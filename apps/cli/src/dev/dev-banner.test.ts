@@ -18,6 +18,7 @@ const facts: DevBanner = {
   agentIds: ['echo', 'digest'],
   workflowIds: ['refund'],
   triggerIds: [],
+  hookIds: [],
   tryable: [
     { kind: 'agent', id: 'echo', input: { text: 'hi' } },
     { kind: 'agent', id: 'digest', input: { file: 'README.md' } },
@@ -48,6 +49,13 @@ describe('devBanner', () => {
     expect(devBanner(facts)).toMatch(/^ {2}Agents {5}echo, digest {4}Triggers {3}none$/m)
     expect(devBanner(facts)).toMatch(/^ {2}Workflows {2}refund$/m)
     expect(devBanner({ ...facts, workflowIds: [] })).not.toContain('Workflows')
+  })
+
+  it('lists the hooks with their addresses', () => {
+    expect(devBanner({ ...facts, hookIds: ['github', 'shop'] })).toMatch(
+      /^ {2}Hooks {6}github at http:\/\/127\.0\.0\.1:8080\/v1\/hooks\/github, shop at http/m,
+    )
+    expect(devBanner(facts)).not.toContain('Hooks')
   })
 
   it('lists where the server connects', () => {

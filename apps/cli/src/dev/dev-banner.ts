@@ -12,6 +12,7 @@ export interface DevBanner
     | 'agentIds'
     | 'workflowIds'
     | 'triggerIds'
+    | 'hookIds'
     | 'tryable'
     | 'outboundUrls'
     | 'hasDocs'
@@ -51,6 +52,7 @@ export function devBanner(banner: DevBanner): string {
     ['Storage', `${shortPath(cwd, storagePath)}  (kept between restarts; its folder holds everything Perdure stores)`],
     ['Agents', `${listText(banner.agentIds)}Triggers   ${banner.triggerIds.join(', ') || 'none'}`],
     ['Workflows', banner.workflowIds.join(', ')],
+    ['Hooks', banner.hookIds.map((id) => `${id} at ${url}/hooks/${id}`).join(', ')],
     ['Outbound', `${(banner.outboundUrls.join(', ') || 'none').padEnd(14)}  Telemetry  none`],
   ].flatMap(([name = '', value]) => (value ? [`  ${paint('dim', name.padEnd(11))}${value}`] : []))
   const hints = [watched === undefined ? [] : [`watching ${watched}`], keys ?? []].flat()

@@ -39,6 +39,7 @@ export interface ServedFacts {
   readonly agentIds: readonly string[]
   readonly workflowIds: readonly string[]
   readonly triggerIds: readonly string[]
+  readonly hookIds: readonly string[]
   /** Agents and workflows that the banner suggests to run. */
   readonly tryable: readonly Tryable[]
   /** Where the server connects to by its configuration. */

@@ -131,6 +131,7 @@ async function serveLoaded({ link, terminal, setup }: DevProcess, loaded: Loaded
     agentIds: agents.map(({ id }) => id),
     workflowIds: loaded.workflows.map(({ id }) => id),
     triggerIds: loaded.triggers.map(({ id }) => id),
+    hookIds: config.webhooks.in.map(({ id }) => id),
     tryable,
     hasDocs: config.docs.enabled,
     hasConsole: config.console.enabled,

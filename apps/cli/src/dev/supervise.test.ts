@@ -11,6 +11,7 @@ const FACTS: ServedFacts = {
   agentIds: [],
   workflowIds: [],
   triggerIds: [],
+  hookIds: [],
   tryable: [],
   hasDocs: true,
   hasConsole: false,

@@ -8,6 +8,7 @@ export const FACTS: ServedFacts = {
   agentIds: [],
   workflowIds: [],
   triggerIds: [],
+  hookIds: [],
   tryable: [],
   hasDocs: true,
   hasConsole: false,

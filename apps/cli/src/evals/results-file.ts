@@ -24,15 +24,20 @@ export interface ResultsFile {
 export interface ResultsFlags {
   readonly resume: boolean
   readonly restart: boolean
+  /** The evals of a run that plays some of all evals: the results of the others are kept. */
+  readonly only?: readonly string[] | undefined
 }
 
 /**
  * Opens the journal of a run, `<path>.part`, which becomes `path` at the end.
  *
  * @throws CliError `conflict` if the journal of a run that was cut off exists, unless the flags say what to do with it
+ * @throws CliError `usage` if `path` should keep results, but is not a results file
  */
-export async function openResults(path: string, { resume, restart }: ResultsFlags): Promise<ResultsFile> {
+export async function openResults(path: string, { resume, restart, only }: ResultsFlags): Promise<ResultsFile> {
   const part = `${path}.part`
+  // Read before the first trial, which may cost money.
+  if (only !== undefined) await readKept(path, only)
   if (restart) await rm(part, { force: true })
   if (!resume && existsSync(part)) {
     throw cliError('eval-unfinished', {
@@ -47,7 +52,8 @@ export async function openResults(path: string, { resume, restart }: ResultsFlag
     journal,
     async finish() {
       await journal.close()
-      const entries = parseResults(await readFile(part, 'utf8'), part)
+      const made = parseResults(await readFile(part, 'utf8'), part)
+      const entries = only === undefined ? made : merged(await readKept(path, only), made)
       const sorted = `${path}.sorted`
       const file = await open(sorted, 'w')
       await file.writeFile(formatResults(entries))
@@ -57,6 +63,19 @@ export async function openResults(path: string, { resume, restart }: ResultsFlag
       await rm(part)
     },
   }
+}
+
+/** The results at `path` of evals that are not played. */
+async function readKept(path: string, only: readonly string[]): Promise<readonly ResultEntry[]> {
+  if (!existsSync(path)) return []
+  const entries = parse(await readFile(path, 'utf8'), path)
+  return entries.filter((entry) => entry.kind === 'answer' || (entry.kind === 'trial' && !only.includes(entry.eval)))
+}
+
+/** An answer that both have is that of the new results. */
+function merged(kept: readonly ResultEntry[], made: readonly ResultEntry[]): readonly ResultEntry[] {
+  const answers = new Set(made.flatMap((entry) => (entry.kind === 'answer' ? [entry.key] : [])))
+  return [...made, ...kept.filter((entry) => entry.kind !== 'answer' || !answers.has(entry.key))]
 }
 
 const run = promisify(execFile)

@@ -53,7 +53,13 @@ export const evalCommands: readonly CommandSpec[] = [
     path: 'eval',
     summary: 'run the evals in *.eval.ts files; exits 5 if a threshold is not met or a result is worse',
     target: 'storage',
-    arguments: [{ name: 'pattern', note: 'run only evals whose file or name contains this', optional: true }],
+    arguments: [
+      {
+        name: 'pattern',
+        note: 'run only evals whose file or name contains this; --out keeps the results of the others',
+        optional: true,
+      },
+    ],
     flags: [
       {
         name: 'out',

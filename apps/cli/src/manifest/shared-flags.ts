@@ -14,7 +14,7 @@ const TARGET_FLAGS: Readonly<Record<Target, readonly FlagSpec[]>> = {
     {
       name: 'url',
       type: 'string',
-      note: 'use the server at this URL, including the base path (default: PERDURE_URL, then the context)',
+      note: 'use the server at this URL, including the base path (default: PERDURE_URL, then the context, then this machine and PERDURE_SERVER_PORT)',
     },
     {
       name: 'token',

@@ -22,6 +22,16 @@ describe('serverAccess', () => {
     expect(serverAccess(terminalWith(), {})).toMatchObject({ url: 'http://127.0.0.1:8080/v1', token: undefined })
   })
 
+  it('defaults to the port and the base path of the server that the environment configures', () => {
+    const urlWith = (env: Readonly<Record<string, string>>) => serverAccess(terminalWith(env), {}).url
+
+    expect(urlWith({ PERDURE_SERVER_PORT: '9000' })).toBe('http://127.0.0.1:9000/v1')
+    expect(urlWith({ PERDURE_SERVER_PORT: '9000', PERDURE_SERVER_BASE_PATH: '/ai' })).toBe('http://127.0.0.1:9000/ai')
+    expect(urlWith({ PERDURE_SERVER_PORT: '0' })).toBe('http://127.0.0.1:8080/v1')
+    expect(urlWith({ PERDURE_SERVER_PORT: '9000', PERDURE_URL: 'http://env.example/v1' })).toBe('http://env.example/v1')
+    expect(() => urlWith({ PERDURE_SERVER_PORT: '70000' })).toThrow('PERDURE_SERVER_PORT is not a port: 70000')
+  })
+
   it('prefers flags, then the environment, then the context, then perdure dev', () => {
     writeDevSession(dir(), DEV)
     expect(serverAccess(terminalWith(), {})).toMatchObject({ url: DEV.url, token: 'dev-token' })

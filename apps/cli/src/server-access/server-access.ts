@@ -19,7 +19,8 @@ export interface ServerAccess {
 /**
  * Selects the server of a command: `--url`, then `--context`, PERDURE_URL, the context in use, the `perdure dev` that
  * runs in this folder, the default address. A stored token goes only to the server it was stored with: the token of
- * `perdure dev` also if the URL of that server is given.
+ * `perdure dev` also if the URL of that server is given. The default address has the port and the base path that the environment sets
+ * for a server.
  */
 export function serverAccess({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags): ServerAccess {
   const given = flags.token ?? (env.PERDURE_TOKEN || undefined)
@@ -45,7 +46,17 @@ function select({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags)
     )
   }
   if (dev !== undefined) return { url: dev.url, token: dev.token }
-  return { url: DEFAULT_URL, token: undefined }
+  return { url: defaultUrl(env), token: undefined }
+}
+
+/** @throws a usage error for a port that is not one; a server with the port 0 prints its own */
+function defaultUrl({ PERDURE_SERVER_PORT: port, PERDURE_SERVER_BASE_PATH: basePath }: Terminal['env']): string {
+  const url = new URL(DEFAULT_URL)
+  if (basePath) url.pathname = basePath
+  if (!port || port === '0') return url.href
+  if (/^\d{1,5}$/.test(port) && Number(port) < 65_536) url.port = port
+  else throw usageError(`PERDURE_SERVER_PORT is not a port: ${port}`, 'write a number below 65536, or set PERDURE_URL')
+  return url.href
 }
 
 function devSession(cwd: string): DevSession | undefined {

@@ -39,6 +39,7 @@ const TriggersPage = lazyPage('Triggers', async () => (await triggers()).Trigger
 const TriggerPage = lazyPage('Trigger', async () => (await triggers()).TriggerPage)
 const AuditPage = lazyPage('Audit', async () => (await import('./pages/audit-page.tsx')).AuditPage)
 const TokensPage = lazyPage('Tokens', async () => (await import('./pages/tokens-page.tsx')).TokensPage)
+const EvalsPage = lazyPage('Evals', async () => (await import('./pages/evals-page.tsx')).EvalsPage)
 const MemoryPage = lazyPage('Memory', async () => (await import('./pages/memory-page.tsx')).MemoryPage)
 const MetricsPage = lazyPage('Metrics', async () => (await import('./pages/metrics-page.tsx')).MetricsPage)
 const SystemPage = lazyPage('System', async () => (await import('./pages/system-page.tsx')).SystemPage)
@@ -107,6 +108,7 @@ export const PAGES: readonly PageSpec[] = [
     draw: ({ path: [, triggerId] }) =>
       triggerId === undefined ? <TriggersPage /> : <TriggerPage key={triggerId} triggerId={triggerId} />,
   },
+  { id: 'evals', label: 'Evals', group: 'Data', scopes: ['runs:read'], draw: () => <EvalsPage /> },
   {
     id: 'memory',
     label: 'Memory',

@@ -57,7 +57,10 @@ export interface ManageHooks {
   list(page: PageQuery): Page<HookResource>
   /** @throws PerdureError `hook-not-found` */
   get(hookId: string): HookResource
-  /** Deliveries of a hook, also of one that the configuration no longer names. */
+  /**
+   * Deliveries of a hook, also of one that the configuration no longer names.
+   * @throws PerdureError `hook-not-found` if the configuration does not name it, and it has no deliveries
+   */
   listDeliveries(hookId: string, query: HookDeliveryQuery): Promise<Page<HookDeliverySummary>>
   /** @throws PerdureError `hook-delivery-not-found` */
   getDelivery(hookId: string, hookDeliveryId: string): Promise<HookDeliveryResource>
@@ -77,6 +80,11 @@ export function createManageHooks(deps: ManageHooksDeps): ManageHooks {
     const delivery = await hookDeliveries.find(hookDeliveryId)
     if (delivery?.hookId !== hookId) throw perdureError('hook-delivery-not-found')
     return delivery
+  }
+
+  const requireDeliveries = async (hookId: string): Promise<void> => {
+    const any = await hookDeliveries.list({ hookId }, { limit: 1, order: 'desc' })
+    if (any.items.length === 0) throw perdureError('hook-not-found')
   }
 
   const replay = async ({ hookId, hookDeliveryId, principal, key }: HookReplay, turn: EmissionTurn): Promise<Reply> => {
@@ -119,6 +127,7 @@ export function createManageHooks(deps: ManageHooksDeps): ManageHooks {
     get: (hookId) => toHookResource(findHook(hooks, hookId), basePath),
     async listDeliveries(hookId, { status, ...page }) {
       const { items, nextCursor } = await hookDeliveries.list({ hookId, status }, page)
+      if (items.length === 0 && !hooks.has(hookId)) await requireDeliveries(hookId)
       return { items: items.map(toHookDeliverySummary), nextCursor }
     },
     getDelivery: async (hookId, hookDeliveryId) => toHookDeliveryResource(await findDelivery(hookId, hookDeliveryId)),

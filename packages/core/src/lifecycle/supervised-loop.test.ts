@@ -59,6 +59,36 @@ describe('createSupervisedLoop', () => {
     expect(new Set(duties)).toEqual(new Set(['retention']))
   })
 
+  it('watches the work of another process every 30 seconds, even after a failure', async () => {
+    const clock = createManualClock()
+    let watched = 0
+    let worked = 0
+    const loop = createSupervisedLoop(
+      { clock, timers: clock, logger: silentLogger, isMine: () => worked > 0 || watched > 2 },
+      {
+        ...{ name: 'work', duty: 'triggers' },
+        work: async () => {
+          worked++
+          return 1_000
+        },
+        watch: async () => {
+          watched++
+          if (watched === 1) throw new Error('no')
+        },
+      },
+    )
+    loop.start()
+    const counts: number[] = []
+    for (let second = 0; second <= 70; second++) {
+      clock.advance(second === 0 ? 0 : 1_000)
+      await flushPromises()
+      counts.push(watched)
+    }
+
+    expect([counts[0], counts[29], counts[30], counts[59], counts[60], counts[70]]).toEqual([1, 1, 2, 2, 3, 3])
+    expect([worked > 0, loop.state()]).toEqual([true, 'running'])
+  })
+
   it('calls the work at start and again after the returned delay', async () => {
     let calls = 0
     const { loop, advance } = loopOf(async () => {

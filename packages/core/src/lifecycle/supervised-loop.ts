@@ -18,6 +18,8 @@ export interface LoopWork {
   readonly work: () => Promise<number | undefined>
   /** The work is done only by the process that holds this duty; if missing, by every process. */
   readonly duty?: Duty | undefined
+  /** Called every 30 seconds by a process that does not hold the duty, to keep what it shows current. A failure is ignored. */
+  readonly watch?: (() => Promise<void>) | undefined
 }
 
 export interface SupervisedLoop extends Daemon {
@@ -44,7 +46,7 @@ const ASK_AGAIN_MS = 1_000
  * Repeats background work. A failure is logged and retried with exponential backoff; while the storage is out of reach, it is
  * logged once a minute.
  */
-export function createSupervisedLoop(deps: SupervisedLoopDeps, { name, work, duty }: LoopWork): SupervisedLoop {
+export function createSupervisedLoop(deps: SupervisedLoopDeps, { name, work, duty, watch }: LoopWork): SupervisedLoop {
   const { clock, timers, logger, isMine = () => true } = deps
   let state: 'stopped' | 'running' = 'stopped'
   let cancel = () => {}
@@ -52,6 +54,7 @@ export function createSupervisedLoop(deps: SupervisedLoopDeps, { name, work, dut
   let isWoken = false
   let failures: number[] = []
   let outageLoggedAtMs = Number.NEGATIVE_INFINITY
+  let watchedAtMs = Number.NEGATIVE_INFINITY
 
   const schedule = (delayMs: number) => {
     cancel()
@@ -81,8 +84,18 @@ export function createSupervisedLoop(deps: SupervisedLoopDeps, { name, work, dut
     return Math.min(isOutage ? MAX_OUTAGE_BACKOFF_MS : MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures.length - 1))
   }
 
+  const watchOthers = async () => {
+    const now = clock.monotonicMs()
+    if (watch === undefined || now - watchedAtMs < MAX_DELAY_MS) return
+    watchedAtMs = now
+    await watch().catch(() => undefined)
+  }
+
   const workOnce = async (): Promise<number> => {
-    if (duty !== undefined && !isMine(duty)) return ASK_AGAIN_MS
+    if (duty !== undefined && !isMine(duty)) {
+      await watchOthers()
+      return ASK_AGAIN_MS
+    }
     try {
       const delayMs = await work()
       failures = []

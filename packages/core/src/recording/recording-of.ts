@@ -2,6 +2,7 @@ import { isChunk, textOf } from '../durable/stream-part.ts'
 import { type OpenCalls, openCalls } from './open-calls.ts'
 import { RECORDING_FORMAT, type RecordedRun, type RecordedUsage, type RunRecording } from './recording.ts'
 
+export * from './observed-runs.ts'
 export type * from './recording.ts'
 export { RECORDING_FORMAT } from './recording.ts'
 

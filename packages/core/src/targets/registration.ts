@@ -1,9 +1,12 @@
 import type { Duration } from '@perdure/protocol'
 import type { RetryOptions } from '../durable/step.ts'
+import type { BudgetOptions } from './budget-options.ts'
 import type { ChatInput } from './chat-input.ts'
 import type { Concurrency, Debounce, RateLimit } from './flow-control.ts'
+import type { ScoringOptions } from './scoring.ts'
 import type { StandardSchemaV1 } from './standard-schema.ts'
 
+export type { BudgetOptions } from './budget-options.ts'
 export type OnBusy = 'reject' | 'queue' | 'steer' | 'interrupt'
 /** What a message does while an earlier turn of its session waits, for a decision or for something else. */
 export type OnBusyWaiting = 'start' | 'queue' | 'deny'
@@ -35,22 +38,6 @@ export interface ProtocolOptions {
    * text. A caller that may read the run sees its errors in any case, as in the console and with `GET /runs/:runId`.
    */
   readonly errors?: 'message' | ((error: ProtocolError) => string)
-}
-
-/** Limits on what a run may use. A run that reaches one ends with the finish reason `budget-exhausted`, or asks. */
-export interface BudgetOptions {
-  /** Input and output tokens of its model calls. */
-  readonly tokens?: number | undefined
-  readonly costUsd?: number | undefined
-  readonly toolCalls?: number | undefined
-  /** The time since the run was accepted or its start time, suspension included. */
-  readonly maxDuration?: Duration | undefined
-  /**
-   * At a limit of tokens, costs or tool calls, `'fail'` (default) ends the run. `'ask'` lets it wait, before its next step, tool call or
-   * child, for an approval to go on: an approval adds the limit once more to what is used, a denial ends the run. `maxDuration` always
-   * ends the run.
-   */
-  readonly onExceeded?: 'fail' | 'ask' | undefined
 }
 
 /**
@@ -149,4 +136,10 @@ export interface RegistrationOptions<
    * accepts: the chat, its text, or an object with the text.
    */
   readonly fromChat?: (chat: ChatInput) => unknown
+  /**
+   * Scorers of `perdure/evals` that judge a sample of the runs after their end. Each judgement is a run of the agent
+   * `<id>-scorers` with a budget of its own; its scores are events `run.scored`. Aborted runs are not judged. If there are several
+   * versions, the scorers of the default version judge all of them.
+   */
+  readonly scorers?: ScoringOptions
 }

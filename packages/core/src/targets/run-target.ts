@@ -4,6 +4,7 @@ import type { Returned } from './agent.ts'
 import type { Concurrency, DebounceRule, RateRule } from './flow-control.ts'
 import type { OnBusy, OnBusyWaiting, ProtocolOptions, RegistrationOptions, RunOnCrash } from './registration.ts'
 import type { RunContext } from './run-context.ts'
+import type { ScoringOptions } from './scoring.ts'
 import type { StandardSchemaV1 } from './standard-schema.ts'
 
 /** A registered agent or workflow with all defaults filled in. */
@@ -31,6 +32,7 @@ export interface RunTarget {
   readonly tags: readonly string[]
   readonly protocols?: false | ProtocolOptions
   readonly fromChat?: RegistrationOptions['fromChat']
+  readonly scoring?: Required<Pick<ScoringOptions, 'use' | 'sample'>>
   call(input: unknown, context: RunContext): Returned<unknown>
 }
 

@@ -10,6 +10,7 @@ import { debounceRuleOf, rateRuleOf } from './flow-control.ts'
 import { codeOf } from './registered-code.ts'
 import type { BudgetOptions, OnBusy, OnBusyWaiting, RegistrationOptions } from './registration.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'
+import { scoringProblemOf } from './scoring.ts'
 import type { WorkflowRegistration } from './workflow.ts'
 
 /** The registered agents, or workflows, of a server. */
@@ -115,7 +116,7 @@ const DEFAULTS = {
 const optionsOf = (registration: RegistrationOptions) => {
   const { timeout, retries, rateLimit, debounce, input, output, budget, concurrency, onBusyWaiting, ...more } =
     registration
-  const { onCrash, effects, recoveries, tags, version, protocols, fromChat, stallTimeout } = more
+  const { onCrash, effects, recoveries, tags, version, protocols, fromChat, stallTimeout, scorers } = more
   const onBusyChoices = onBusyChoicesOf(registration)
   return {
     retries: retryPolicyOf(retries),
@@ -125,6 +126,7 @@ const optionsOf = (registration: RegistrationOptions) => {
       rateLimit: rateLimit && rateRuleOf(rateLimit),
       debounce: debounce && debounceRuleOf(debounce),
       budget: budget && budgetOf(budget),
+      scoring: scorers && { use: scorers.use, sample: scorers.sample ?? 1 },
       ...{ input, output, concurrency, onBusyChoices, onBusy: onBusyChoices?.[0], onBusyWaiting },
       ...{ onCrash, effects, recoveries, tags, version, protocols, fromChat },
     }),
@@ -207,7 +209,8 @@ function optionProblemOf(kind: RunKind, registration: RegistrationOptions): stri
     retriesProblem(retries) ??
     recoveriesProblem(recoveries) ??
     (fromChat === undefined || typeof fromChat === 'function' ? undefined : 'fromChat must be a function') ??
-    protocolsProblemOf(protocols)
+    protocolsProblemOf(protocols) ??
+    scoringProblemOf(registration.scorers)
   )
 }
 

@@ -3,6 +3,7 @@ import { pageByName } from '../collections/page-by-name.ts'
 import type { DescribeSchema } from './describe-schema.ts'
 import { concurrencyResource, debounceResource, rateLimitResource } from './flow-resource.ts'
 import type { RunTarget } from './run-target.ts'
+import { scoringAgentId } from './scoring.ts'
 
 interface Targets {
   list(): readonly RunTarget[]
@@ -24,6 +25,7 @@ const toTargetResource = (targets: Targets, target: RunTarget) => {
     retries,
     timeoutMs,
     tags,
+    scoring,
   } = target
   const all = targets.versions(id).map(({ version = null }) => version)
   const versions = all.some((version) => version !== null) ? all : undefined
@@ -35,6 +37,10 @@ const toTargetResource = (targets: Targets, target: RunTarget) => {
     rateLimit: rateLimit && rateLimitResource(rateLimit),
     debounce: debounce && debounceResource(debounce),
     ...{ onCrash, recoveries, retries: retries.max, timeoutMs, tags: [...tags] },
+    scoring: scoring && {
+      ...{ agentId: scoringAgentId(id), sample: scoring.sample },
+      scorers: scoring.use.map(({ name }) => name),
+    },
   }
 }
 

@@ -10,6 +10,8 @@ import { startPending } from './start-pending.ts'
 
 export interface TriggerDaemonDeps extends DecideDueDeps {
   readonly timers: Timers
+  /** Whether the end of the run may have added a pending fire. */
+  readonly isScored: (run: RunRecord) => boolean
 }
 
 export interface TriggerHealth extends TriggerOverview {
@@ -21,7 +23,7 @@ export interface TriggerDaemon extends Daemon {
   wake(): void
   /** Must be called for every run that has ended or was suspended. */
   observe(run: RunRecord): void
-  /** The state as of the last pass or `refresh`, without reading the storage. */
+  /** The state as of the last pass or `refresh`, without reading the storage. Without the duty, it is at most 30 seconds old. */
   health(): TriggerHealth
   /** Reads the numbers of `health`, which are 0 before the first pass. */
   refresh(): Promise<void>
@@ -135,14 +137,19 @@ export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
     if (isAll) prunedAtMs = clock.monotonicMs()
   }
 
+  const refresh = async () => {
+    overview = await triggers.overview()
+  }
+
   const loop = createSupervisedLoop(deps, {
     name: 'triggers',
     duty: 'triggers',
+    watch: refresh,
     async work() {
       await reschedule()
       const { needsRetry, faults } = mergeResults([await startAll(), await decideAll()])
       await prune()
-      overview = await triggers.overview()
+      await refresh()
       if (faults.length > 0) throw faults[0]
       if (needsRetry) return RETRY_DELAY_MS
       return overview.nextDueAt === undefined ? undefined : overview.nextDueAt - clock.now()
@@ -160,11 +167,10 @@ export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
       stale.add('idle')
       loop.wake()
     },
-    async refresh() {
-      overview = await triggers.overview()
-    },
+    refresh,
     observe(run) {
       const { triggerId, parentRunId } = run
+      if (isTerminal(run.status) && deps.isScored(run)) loop.wake()
       if (triggerId === undefined) {
         if (parentRunId !== undefined || !hasIdle) return
         stale.add('idle')

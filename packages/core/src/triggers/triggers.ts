@@ -52,7 +52,10 @@ export type Triggers = ReturnType<typeof createTriggers>
 export function createTriggers({ tracer = noTracer, ...rest }: TriggersDeps) {
   const given = { ...rest, tracer }
   const schedule = createSchedule(given)
-  const daemon = createTriggerDaemon({ ...given, schedule })
+  const daemon = createTriggerDaemon({
+    ...{ ...given, schedule },
+    isScored: ({ kind, targetId }) => given.targets.find(kind, targetId)?.scoring !== undefined,
+  })
   const deps = { ...given, schedule, wake: daemon.wake }
   let declared: readonly TriggerDefinition[] | undefined
 

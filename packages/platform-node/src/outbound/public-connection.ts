@@ -1,10 +1,8 @@
-import { type LookupAddress, lookup as resolveName } from 'node:dns'
+import { lookup as resolveName } from 'node:dns'
 import type { ClientRequest } from 'node:http'
 import type { LookupFunction, Socket } from 'node:net'
 import { isPublicAddress } from './public-address.ts'
-
-/** Resolves a name to all of its addresses. */
-export type Resolve = (name: string) => Promise<readonly LookupAddress[]>
+import type { Resolve, ResolvedAddress } from './resolve.ts'
 
 /** Whether the list of an operator has the host of a URL. The entries name the port, unless it is the default port. */
 export const isListed = (hosts: readonly string[], url: URL): boolean =>
@@ -52,7 +50,7 @@ const notPublic = (address: string, name?: string) =>
   new Error(`${name === undefined ? address : `${name} resolves to ${address}, which`} is not a public address`)
 
 const resolveAll: Resolve = (name) => {
-  const { promise, resolve, reject } = Promise.withResolvers<readonly LookupAddress[]>()
+  const { promise, resolve, reject } = Promise.withResolvers<readonly ResolvedAddress[]>()
   resolveName(name, { all: true }, (error, addresses) => (error === null ? resolve(addresses) : reject(error)))
   return promise
 }

@@ -1,7 +1,8 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { concatBytes, type RemoteFileLimits, type RemoteFiles } from '@perdure/ports'
-import { checkConnection, isListed, messageOf, publicOnly, type Resolve } from './public-connection.ts'
+import { checkConnection, isListed, messageOf, publicOnly } from './public-connection.ts'
+import type { Resolve } from './resolve.ts'
 
 export interface RemoteFilesOptions {
   /** Hosts whose addresses need not be public; with the port, unless it is the default port. */

@@ -1,12 +1,25 @@
-import { constants, type Dirent } from 'node:fs'
-import { type FileHandle, open, readdir, realpath } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open, readdir, realpath } from 'node:fs/promises'
+
+/** The parts of a file handle of Node.js that are used, so that the declarations do not need the types of Node.js. */
+interface OpenFile {
+  stat(): Promise<{ readonly size: number; isFile(): boolean }>
+  read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>
+  close(): Promise<void>
+}
+
+interface FolderEntry {
+  readonly name: string
+  isDirectory(): boolean
+  isFile(): boolean
+}
 
 /**
  * The file system operations of the skill store. A test passes its own implementation to record which files are opened.
  */
 export interface FileAccess {
-  open(path: string): Promise<FileHandle>
-  readdir(path: string): Promise<Dirent[]>
+  open(path: string): Promise<OpenFile>
+  readdir(path: string): Promise<readonly FolderEntry[]>
   realpath(path: string): Promise<string>
 }
 

@@ -1,7 +1,8 @@
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { WebhookRequest, WebhookResponse } from '@perdure/ports'
-import { checkConnection, messageOf, publicOnly, type Resolve } from '../outbound/public-connection.ts'
+import { checkConnection, messageOf, publicOnly } from '../outbound/public-connection.ts'
+import type { Resolve } from '../outbound/resolve.ts'
 
 export interface SendOptions {
   /** The operator allows this host: its addresses need not be public. */

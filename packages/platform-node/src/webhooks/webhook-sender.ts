@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
 import type { WebhookSender } from '@perdure/ports'
 import { isPublicAddress } from '../outbound/public-address.ts'
-import { isListed, type Resolve } from '../outbound/public-connection.ts'
+import { isListed } from '../outbound/public-connection.ts'
+import type { Resolve } from '../outbound/resolve.ts'
 
 export interface WebhookSenderOptions {
   /** Hosts that may use http: and addresses that are not public; with the port, unless it is the default port. */

@@ -74,7 +74,7 @@ export const hookOperations = {
     responses: {
       200: { schema: listOf(HookDeliverySummary), description: 'What the hook has received, newest first.' },
     },
-    errors: [],
+    errors: ['hook-not-found'],
     summary: 'List the deliveries that a hook has received.',
   },
   getHookDelivery: {

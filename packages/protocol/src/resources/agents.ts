@@ -64,6 +64,21 @@ export const OnBusy = documented(
 
 const JsonSchema = v.record(v.string(), v.unknown())
 
+const SCORING = { agentId: 'support-scorers', sample: 0.1, scorers: ['judge'] }
+
+export const Scoring = documented(
+  v.object({
+    agentId: member(
+      v.string(),
+      'Id of the agent whose runs judge other runs. The input and the result name the run that they judge.',
+    ),
+    sample: member(v.number(), 'Share of the runs that are judged, from 0 to 1.'),
+    scorers: member(v.array(v.string()), 'Names of the scorers.'),
+  }),
+  'How a sample of the runs is judged after their end.',
+  SCORING,
+)
+
 export const REGISTRATION = {
   id: 'support',
   description: 'Answers questions about orders.',
@@ -109,6 +124,10 @@ export const Agent = documented(
     retries: member(Count, 'How often a run executes again after its code has thrown.'),
     timeoutMs: member(v.optional(Count), 'Time limit of one execution in milliseconds. Absent when there is none.'),
     tags: member(v.array(v.string()), 'Labels from the configuration; empty when there are none.'),
+    scoring: member(
+      v.optional(Scoring),
+      'How runs are judged after their end. Absent when the configuration has no scorers for them.',
+    ),
     inputSchema: member(
       v.optional(JsonSchema),
       'JSON Schema (2020-12) of the input of a run. Absent in lists, when there is no input schema, and when the schema library cannot convert it.',

@@ -24,6 +24,17 @@ export const LifecycleEvent = v.object({
   result: v.optional(v.unknown()),
 })
 
+/** The judgement of a scorer. */
+export const RunScoredEvent = v.looseObject({
+  runId: v.string(),
+  kind: v.picklist(['agent', 'workflow']),
+  id: v.string(),
+  scorer: v.string(),
+  pass: v.boolean(),
+  value: v.optional(v.number()),
+  reason: v.optional(v.string()),
+})
+
 const phase = v.optional(v.picklist(['commentary']))
 const messageId = v.optional(v.string())
 

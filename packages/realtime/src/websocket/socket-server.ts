@@ -9,6 +9,7 @@ import type { ConnectionLimits } from './connection-limits.ts'
 import type { Connections } from './connections.ts'
 import type { Admission, PresentedCredentials } from './credentials.ts'
 import { CLOSE_NAMES } from './credentials.ts'
+import type { IncomingUpgrade, UpgradeSocket } from './incoming-upgrade.ts'
 import type { WebSocketLimits } from './web-socket-limits.ts'
 
 export interface SocketServerDeps {
@@ -30,7 +31,7 @@ export interface SocketKind {
   readonly connections: Connections
   readonly maxFrameBytes: number
   /** The subprotocols that the upgrade offers. @throws PerdureError `validation-failed` */
-  readHandshake(incoming: IncomingMessage): readonly string[]
+  readHandshake(incoming: IncomingUpgrade): readonly string[]
   admit(shown: PresentedCredentials, upgrade: Upgrade): Promise<Admission>
   /** The subprotocol of the response. */
   selectProtocol(offered: ReadonlySet<string>): string | false
@@ -38,15 +39,22 @@ export interface SocketKind {
 
 /** An upgrade request whose path, host, origin and rate limit have been checked. */
 export interface Upgrade {
-  readonly incoming: IncomingMessage
-  readonly socket: Duplex
-  readonly head: Buffer
+  readonly incoming: IncomingUpgrade
+  readonly socket: UpgradeSocket
+  readonly head: Uint8Array
   readonly clientAddress: string
   readonly requestId: string
   /** The operation that the path names. */
   readonly operationId: string
   /** The parameters of the path. */
   readonly params?: Readonly<Record<string, string>> | undefined
+}
+
+/** An upgrade request as `ws` takes it. */
+interface NodeUpgrade extends Upgrade {
+  readonly incoming: IncomingMessage
+  readonly socket: Duplex
+  readonly head: Buffer
 }
 
 /** The WebSockets of one kind. */
@@ -144,7 +152,10 @@ export function createSocketServer(deps: SocketServerDeps, kind: SocketKind): So
   }
 
   /** Returns `undefined` if the client has disconnected; ws then destroys the connection. */
-  const completeHandshake = (server: WebSocketServer, { incoming, socket, head }: Upgrade): WebSocket | undefined => {
+  const completeHandshake = (
+    server: WebSocketServer,
+    { incoming, socket, head }: NodeUpgrade,
+  ): WebSocket | undefined => {
     let opened: WebSocket | undefined
     server.handleUpgrade(incoming, socket, head, (webSocket) => {
       webSocket.on('error', onError)
@@ -164,7 +175,7 @@ export function createSocketServer(deps: SocketServerDeps, kind: SocketKind): So
 
   const register = (
     socket: WebSocket,
-    { upgrade, principal }: { readonly upgrade: Upgrade; readonly principal: Principal },
+    { upgrade, principal }: { readonly upgrade: NodeUpgrade; readonly principal: Principal },
   ) => {
     const { socket: wire, requestId, clientAddress, params, incoming } = upgrade
     const connectionId = newConnectionId()
@@ -182,7 +193,7 @@ export function createSocketServer(deps: SocketServerDeps, kind: SocketKind): So
     )
   }
 
-  const authenticateAndOpen = async (upgrade: Upgrade, protocols: readonly string[]): Promise<Admission> => {
+  const authenticateAndOpen = async (upgrade: NodeUpgrade, protocols: readonly string[]): Promise<Admission> => {
     loadingServer ??= loadServer()
     const server = await loadingServer
     const { authorization, origin } = upgrade.incoming.headers
@@ -210,7 +221,7 @@ export function createSocketServer(deps: SocketServerDeps, kind: SocketKind): So
   }
 
   return {
-    async accept(upgrade) {
+    async accept(upgrade: NodeUpgrade) {
       refuseWhenDraining()
       const protocols = kind.readHandshake(upgrade.incoming)
       connectionLimits.reserve()

@@ -20,6 +20,7 @@ import {
   createRecall,
   createRenderEnvelope,
   createRetention,
+  createScoring,
   createTriggers,
   createTrustedClock,
   createWebhooks,
@@ -135,6 +136,8 @@ export function compose(parts: Parts) {
     ...{ skills: adapters.skills, registeredSkills: parts.registeredSkills },
     ...{ embedder: parts.embedder, phases: parts.consolidator },
   })
+  const scoring = createScoring(domain)
+  parts.scoring?.bind(scoring.ofAgents)
   const fireEventTriggers = createLateBound<FireEventTriggers>('fireEventTriggers')
   const engine = createEngine({
     ...domain,
@@ -149,10 +152,8 @@ export function compose(parts: Parts) {
     limits: { ...config.runs, idempotencyTtlMs: limits.idempotencyTtlMs },
     captureLogs: config.runs.captureLogs === 'ctx',
     onDivergence: config.workflows.onDivergence,
-    recordContent: config.tracing.recordContent,
-    createSessionOnInvoke: config.sessions.createOnInvoke,
-    ...{ convertSchema, checkJson },
-    fireEventTriggers: fireEventTriggers.call,
+    ...{ recordContent: config.tracing.recordContent, createSessionOnInvoke: config.sessions.createOnInvoke },
+    ...{ convertSchema, checkJson, fireEventTriggers: fireEventTriggers.call, scoreWrites: scoring.scoreWrites },
   })
   settleKeys.bind(engine.settleKeys)
   const triggers = createTriggers({

@@ -51,7 +51,24 @@ function parse(text: string): readonly Sample[] {
 
 const held = Promise.withResolvers<void>()
 const followed = Promise.withResolvers<void>()
+const judged = Promise.withResolvers<void>()
 const agents = [
+  {
+    id: 'scored',
+    description: 'Has a scorer.',
+    agent: { id: 'scored', run: async () => 'judge me' },
+    scorers: {
+      use: [
+        {
+          name: 'passes',
+          score() {
+            judged.resolve()
+            return { pass: true }
+          },
+        },
+      ],
+    },
+  },
   {
     id: 'works',
     description: 'Calls a tool and a model, and emits an e-mail address as commentary.',
@@ -179,6 +196,8 @@ async function failDeliveries() {
 
 /** Changes every metric, and leaves one run executing, one run queued and one stream open. */
 async function scenario() {
+  await post('/agents/scored/run')
+  await judged.promise
   await failDeliveries()
   const work = async () => jsonOf(await post('/agents/works/run', { 'idempotency-key': 'k' }))
   const { runId: ended } = await work()

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { PerdureClient } from '@perdure/client'
 import { HOST_SUBJECT_PREFIX, type IssuedToken, type Principal, type TokenForUser } from '@perdure/core'
 import { perdureError, type Refusal } from '@perdure/ports'
+import type { IncomingUpgrade, UpgradeSocket } from '@perdure/realtime'
 import { destroyOnError } from '../listener/destroy-on-error.ts'
 import { isEventStream } from '../listener/event-stream.ts'
 import { endedBySignal } from './ended-by-signal.ts'
@@ -33,7 +34,7 @@ export interface EmbeddedServer {
    */
   fetch(request: Request, info?: RequestInfo): Promise<Response>
   /** Takes over a WebSocket upgrade that another HTTP server of the process has received, under any mount path. */
-  upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void
+  upgrade(incoming: IncomingUpgrade, socket: UpgradeSocket, head: Uint8Array): void
   /**
    * Creates a client that calls the server inside the process, without a token, as `subject` and with these scopes.
    * Its calls are authorized, audited and idempotent like those over HTTP. Its subscriptions need no open port, and end
@@ -94,7 +95,7 @@ export function createEntry(basePath: string): Entry {
     }
   }
 
-  const upgrade = async (...[incoming, socket, head]: Parameters<EmbeddedServer['upgrade']>) => {
+  const upgrade = async (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
     try {
       const passed = requests ?? (await opened())
       passed.upgrade(incoming, socket, head)
@@ -112,7 +113,7 @@ export function createEntry(basePath: string): Entry {
         // Other answers end by themselves. Some adapters create the signal of a request only when it is read.
         return isEventStream(response.headers) ? endedBySignal(response, request.signal) : response
       },
-      upgrade(incoming, socket, head) {
+      upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer) {
         socket.on('error', destroyOnError)
         void upgrade(incoming, socket, head)
       },

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { IssueToken } from '@perdure/core'
 import type { HttpApp, HttpEnv } from '@perdure/http'
 import type { Logger, Timers } from '@perdure/ports'
-import type { SocketServer } from '@perdure/realtime'
+import type { IncomingUpgrade, SocketServer, UpgradeSocket } from '@perdure/realtime'
 import { refuseOnSocket } from '../listener/refuse.ts'
 import { createFindRefusal } from '../listener/unreadable-request.ts'
 import { createUpgrades } from '../listener/upgrades.ts'
@@ -13,7 +13,7 @@ import { waitAtMost } from '../start/stop-budget.ts'
 export interface PassedRequests {
   answer(request: Request, env: Pick<HttpEnv, 'clientAddress' | 'caller'>): Promise<Response>
   readonly issueToken: IssueToken
-  upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void
+  upgrade(incoming: IncomingUpgrade, socket: UpgradeSocket, head: Uint8Array): void
   /** Waits up to `graceMs` for the answers to the requests passed so far. */
   settled(graceMs: number): Promise<void>
 }
@@ -43,7 +43,7 @@ export function createPassedRequests({ timers, maxHeaders, ...deps }: PassedRequ
         pending.delete(answering)
       }
     },
-    upgrade(incoming, socket, head) {
+    upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer) {
       const refusal = findRefusal(incoming)
       if (refusal === undefined) onUpgrade(incoming, socket, head)
       else refuseOnSocket(socket, refusal, incoming)

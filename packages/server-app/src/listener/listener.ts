@@ -13,7 +13,6 @@ import { refuse, refuseOnSocket } from './refuse.ts'
 import { createRequestTurns } from './request-turns.ts'
 import { createStallCheck, type StallCheck } from './stall-check.ts'
 import { createFindRefusal, unreadable } from './unreadable-request.ts'
-import type { OnUpgrade } from './upgrades.ts'
 
 export interface Address {
   readonly host: string
@@ -28,7 +27,7 @@ export interface Listener extends Address {
 export interface Answering {
   readonly answer: HttpApp['answer']
   /** If omitted, an upgrade request is answered like any other request. */
-  readonly onUpgrade?: OnUpgrade | undefined
+  readonly onUpgrade?: ((incoming: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined
   readonly logger: Pick<Logger, 'debug' | 'error'>
 }
 

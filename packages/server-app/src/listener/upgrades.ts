@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { HttpApp } from '@perdure/http'
 import { isRefusal, type Logger, perdureError } from '@perdure/ports'
-import type { SocketServer } from '@perdure/realtime'
+import type { IncomingUpgrade, SocketServer, UpgradeSocket } from '@perdure/realtime'
 import { destroyOnError } from './destroy-on-error.ts'
 import { toHttpRequest } from './incoming-request.ts'
 import { refuseOnSocket, sendOnSocket } from './refuse.ts'
@@ -16,8 +16,10 @@ export interface UpgradesDeps {
   readonly isMounted?: boolean
 }
 
-/** Takes over the connection of an upgrade request. */
-export type OnUpgrade = (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void
+/** Takes over the connection of an upgrade request. A method, so that it can be implemented for the types of Node.js. */
+export type OnUpgrade = {
+  upgrade(incoming: IncomingUpgrade, socket: UpgradeSocket, head: Uint8Array): void
+}['upgrade']
 
 /** Runs an upgrade request through the HTTP stages up to routing. Authentication is left to the WebSocket server. */
 export function createUpgrades({ app, webSockets, logger, isMounted = false }: UpgradesDeps): OnUpgrade {
@@ -44,7 +46,7 @@ export function createUpgrades({ app, webSockets, logger, isMounted = false }: U
     }
   }
 
-  return (incoming, socket, head) => {
+  return (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
     upgrade(incoming, socket, head).catch((error: unknown) => {
       if (!isRefusal(error)) logger.error('upgrade failed', error)
       const refusal = isRefusal(error) ? error : perdureError('internal-error', { cause: error })

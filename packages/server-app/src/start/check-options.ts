@@ -82,6 +82,7 @@ const REGISTRATION = {
   tags: 'array',
   protocols: 'anything',
   fromChat: 'anything',
+  scorers: 'anything',
   retries: 'anything',
 } as const satisfies Record<keyof RegistrationOptions, Kind>
 

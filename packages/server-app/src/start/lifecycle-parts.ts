@@ -13,12 +13,15 @@ import type { Attribution } from '../compose/attribution.ts'
 import type { Hooks } from '../hooks.ts'
 import type { ServerOptions } from '../server-options.ts'
 import type { Adapters } from './adapters.ts'
+import type { ScoringBinding } from './registries.ts'
 
 export interface LifecycleParts {
   readonly config: ServerConfig
   readonly agents: AgentRegistry
   readonly workflows: WorkflowRegistry
   readonly triggers: readonly TriggerRegistration[]
+  /** Missing if no registration can have scorers. */
+  readonly scoring?: ScoringBinding | undefined
   readonly attribution: Attribution
   readonly embedder: Embedder | undefined
   readonly priceUsage?: PriceUsage | undefined

@@ -142,7 +142,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 const newerError = (version: number, latest: number): StartError =>
   new StartError('storage-newer-schema', {
     message: `The database has schema version ${version}; this release supports versions up to ${latest}.`,
-    hint: 'Start the release that wrote the database, or restore the copy that was made before it was migrated.',
+    hint: 'Start the release that wrote the database, or restore the copy that was made before it was migrated: perdure restore <copy>.',
   })
 
 const damagedError = ({ name }: Database.Database, what: string): StartError => corruptError(name, new Error(what))

@@ -1,4 +1,4 @@
-import type { FireChange, FireRecord, FireStatus } from '@perdure/ports'
+import type { Conflict, FireChange, FireRecord, FireStatus, Write } from '@perdure/ports'
 import { sql } from 'kysely'
 import { takeLock } from '../lock.ts'
 import type { Program } from '../program.ts'
@@ -11,14 +11,9 @@ import { findFire, findOccurrence } from './fire-store.ts'
 import { findTrigger } from './trigger-store.ts'
 
 export const fireWrites: WriteAppliers<'fire.insert' | 'fire.change' | 'fire.end' | 'fire.prune'> = {
-  *'fire.insert'({ db }, { type, fire, maxPending }) {
-    if ((yield* findTrigger(db, fire.triggerId)) === undefined) return { type, current: yield* findFire(db, fire.id) }
-    if (maxPending !== undefined && (yield* isFull(db, fire.triggerId, maxPending))) {
-      const current = (yield* findFire(db, fire.id)) ?? (yield* findScheduled(db, fire))
-      return current === undefined ? { type, isFull: true } : { type, current }
-    }
-    const changes = yield* db.run(insertFire, toFireRow(fire))
-    return changes === 1 ? 1 : { type, current: (yield* findFire(db, fire.id)) ?? (yield* findOccurrence(db, fire)) }
+  *'fire.insert'({ db }, write) {
+    const outcome = yield* insertOne(db, write)
+    return write.isOptional && outcome !== 1 ? 0 : outcome
   },
   *'fire.change'({ db }, { type, id, from: status, change }) {
     const changes = yield* db.run(changeFire, { id, before: status, ...toChangedColumns(change) })
@@ -33,6 +28,19 @@ export const fireWrites: WriteAppliers<'fire.insert' | 'fire.change' | 'fire.end
   *'fire.prune'({ db }, { before, limit }) {
     return yield* db.run(PRUNE_FIRES, { before, limit })
   },
+}
+
+type FireInsert = Extract<Write, { readonly type: 'fire.insert' }>
+type FireConflict = Extract<Conflict, { readonly type: 'fire.insert' }>
+
+function* insertOne(db: Db, { type, fire, maxPending }: FireInsert): Program<1 | FireConflict> {
+  if ((yield* findTrigger(db, fire.triggerId)) === undefined) return { type, current: yield* findFire(db, fire.id) }
+  if (maxPending !== undefined && (yield* isFull(db, fire.triggerId, maxPending))) {
+    const current = (yield* findFire(db, fire.id)) ?? (yield* findScheduled(db, fire))
+    return current === undefined ? { type, isFull: true } : { type, current }
+  }
+  const changes = yield* db.run(insertFire, toFireRow(fire))
+  return changes === 1 ? 1 : { type, current: (yield* findFire(db, fire.id)) ?? (yield* findOccurrence(db, fire)) }
 }
 
 /** Serializes the insertions that have a limit, so that none counts too few fires. */

@@ -113,6 +113,32 @@ const insertCases: readonly ContractCase[] = [
     },
   },
   {
+    title: 'leaves out an optional fire that cannot be inserted, and commits the other writes',
+    async run(storage) {
+      await open(storage, aFire())
+      const optional = (over: Partial<FireRecord>, maxPending?: number) =>
+        ({
+          type: 'fire.insert',
+          fire: aFire({ cause: 'event', status: 'pending', ...over }),
+          maxPending,
+          isOptional: true,
+        }) as const
+
+      const outcome = await storage.unitOfWork.commit([
+        optional({}),
+        optional({ id: 'of none', triggerId: 'unknown' }),
+        optional({ id: 'full' }, 0),
+        optional({ id: 'fits' }, 2),
+        { type: 'trigger.insert', trigger: aTrigger({ id: 'other' }) },
+      ])
+
+      expect(outcome).toMatchObject({ committed: true, counts: [0, 0, 0, 1, 1] })
+      const { items } = await storage.fires.list({ triggerId: 'nightly' }, EVERY_FIRE)
+      expect(items.map(({ id }) => id).toSorted()).toEqual([aFire().id, 'fits'].toSorted())
+      expect(await storage.triggers.find('other')).toBeDefined()
+    },
+  },
+  {
     title: 'refuses a fire with a taken id and a fire of an unknown trigger',
     async run(storage) {
       await open(storage, aFire())

@@ -13,6 +13,7 @@ import { hrefOf, replaceQuery } from '../route.ts'
 import { CompareTab } from '../run/compare-tab.tsx'
 import { EventList } from '../run/event-list.tsx'
 import { ForkButton } from '../run/fork-button.tsx'
+import { KeepCase } from '../run/keep-case.tsx'
 import { MessagesTab } from '../run/messages-tab.tsx'
 import { RawValues } from '../run/raw-values.tsx'
 import { RunActions } from '../run/run-actions.tsx'
@@ -76,6 +77,7 @@ function LoadedRun({ run, onChange, onReload }: LoadedRunProps) {
         }
       >
         <RunActions run={run} onChanged={onReload} />
+        <KeepCase run={run} log={log} />
       </Heading>
       <RunFacts run={run} />
       <Outcome run={run} log={log} />

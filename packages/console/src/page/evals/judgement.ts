@@ -1,0 +1,52 @@
+import type { RunSummary } from '../api/resources.ts'
+import { type PassRate, passRateOf } from './pass-rate.ts'
+
+export interface ShownScore {
+  readonly scorer: string
+  readonly pass: boolean
+  readonly reason?: string | undefined
+}
+
+/** What scorers said about one run. */
+export interface Judgement {
+  /** The run that judged. */
+  readonly id: string
+  readonly status: RunSummary['status']
+  readonly createdAt: string
+  /** The run that was judged. */
+  readonly runId: string | undefined
+  readonly scores: readonly ShownScore[]
+}
+
+/** Reads a run of an agent that judges runs. */
+export function judgementOf({ id, status, createdAt, input, result }: RunSummary): Judgement {
+  const { scores } = membersOf(result)
+  const runId = membersOf(input).runId
+  return {
+    ...{ id, status, createdAt },
+    runId: typeof runId === 'string' ? runId : undefined,
+    scores: Array.isArray(scores) ? scores.flatMap(scoreOf) : [],
+  }
+}
+
+function scoreOf(value: unknown): readonly ShownScore[] {
+  const { scorer, pass, reason } = membersOf(value)
+  if (typeof scorer !== 'string' || typeof pass !== 'boolean') return []
+  return [{ scorer, pass, reason: typeof reason === 'string' ? reason : undefined }]
+}
+
+const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? { ...value } : {}
+
+export interface ScorerRate extends PassRate {
+  readonly scorer: string
+}
+
+/** The rate of each scorer, also of one that has judged nothing. */
+export const scorerRates = (judgements: readonly Judgement[], scorers: readonly string[]): readonly ScorerRate[] =>
+  scorers.map((scorer) => ({
+    scorer,
+    ...passRateOf(
+      judgements.flatMap(({ scores }) => scores.filter((one) => one.scorer === scorer).map(({ pass }) => pass)),
+    ),
+  }))

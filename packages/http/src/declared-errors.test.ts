@@ -61,6 +61,7 @@ function refusingUseCases(code: ErrorCode): UseCases {
     readSessions: { list: reject, get: reject, messages: reject, queue: reject, runs: reject },
     ...{ createSession: reject, updateSession: reject, deleteSession: reject, exportSession: reject },
     ...{ updateChat: reject, deleteChat: reject, forkChat: reject, readChats: { list: reject, get: reject } },
+    providerSignIn: { isEnabled: true, begin: reject, finish: reject, endSessionUrl: reject },
     revokeSubject: reject,
     readSubjectUsage: reject,
     exportSubject: reject,

@@ -1,6 +1,6 @@
 import type { CommitOutcome, TokenRecord, Write, WriteType } from '@perdure/ports'
 import { keepTokens } from '@perdure/storage'
-import { aToken } from '@perdure/testkit'
+import { aToken, BUILT_AT } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 
 const CHANGES = {
@@ -13,7 +13,7 @@ const CHANGES = {
   'subject.revoke': true,
 } satisfies Record<Extract<WriteType, `token.${string}` | 'subject.revoke'>, true>
 
-const COMMITTED: CommitOutcome = { ok: true, events: [] }
+const COMMITTED: CommitOutcome = { committed: true, events: [], counts: [] }
 
 /** A storage with one token; each method can be held. */
 function openStores() {
@@ -40,7 +40,7 @@ function openStores() {
   }
 }
 
-const REVOKED = aToken({ revokedAt: 5 })
+const REVOKED = aToken({ revokedAt: BUILT_AT })
 
 describe('keepTokens', () => {
   it('reads a token once', async () => {

@@ -1,5 +1,6 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { anApproval, aRun, aStep } from '@perdure/testkit'
+import { plusMs } from '@perdure/ports'
+import { anApproval, aRun, aStep, BUILT_AT } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import type { ResolveApproval } from '../approvals/resolve-approval.ts'
 import { createSupersede } from './supersede.ts'
@@ -14,13 +15,13 @@ describe('createSupersede', () => {
     await storage.unitOfWork.commit([
       { type: 'run.insert', run: turn },
       { type: 'step.insert', step: aStep({ runId: 'turn', seq: 3, kind, status: 'waiting', approvalId: 'asked' }) },
-      { type: 'approval.insert', approval: anApproval({ id: 'asked', runId: 'turn', seq: 3, createdAt: 1 }) },
+      { type: 'approval.insert', approval: anApproval({ id: 'asked', runId: 'turn', seq: 3, createdAt: BUILT_AT }) },
     ])
     const resolved: string[] = []
     const resolveApproval = async ({ approvalId }: Parameters<ResolveApproval>[0]) => void resolved.push(approvalId)
     const supersede = createSupersede({ ...storage, resolveApproval: resolveApproval as unknown as ResolveApproval })
 
-    await supersede(turn, aRun({ id: 'next', owner: 'ann', createdAt: 5 }))
+    await supersede(turn, aRun({ id: 'next', owner: 'ann', createdAt: plusMs(BUILT_AT, 5) }))
 
     expect(resolved).toEqual(denied)
   })

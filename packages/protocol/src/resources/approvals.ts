@@ -36,7 +36,10 @@ export const Approval = documented(
       'When the event `approval.reminder` is due. Absent once it was sent, and without a reminder.',
     ),
     escalateTo: member(v.optional(v.string()), 'The assignee from the reminder on. Absent when it stays the same.'),
-    args: member(v.optional(v.unknown()), 'Arguments of the tool call, or those that the decision may change. Absent for other requests.'),
+    args: member(
+      v.optional(v.unknown()),
+      'Arguments of the tool call, or those that the decision may change. Absent for other requests.',
+    ),
     argsSchema: member(
       v.optional(v.union([v.boolean(), v.record(v.string(), v.unknown())])),
       'JSON Schema of the arguments that the decision may send; `true` allows any. Absent when it may send none.',

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { CLOSE, dial, expectRefusal, HOST, open, parse, send } from './listener.fixture.ts'
 import type { OnUpgrade } from './upgrades.ts'
@@ -71,7 +72,7 @@ describe('the connection limit', () => {
   })
 
   it('counts an upgraded connection until it closes', async () => {
-    const upgraded: OnUpgrade = (_, socket) => {
+    const upgraded: OnUpgrade = (_, socket: Duplex) => {
       socket.on('end', () => socket.end()).resume()
       socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n')
     }

@@ -15,7 +15,7 @@ afterEach(async () => {
 /** Returns the server's socket of a connection on which a client requests an upgrade. */
 async function connectionOf(onUpgrade: OnUpgrade): Promise<Duplex> {
   const asked = new Promise<Duplex>((resolve) => {
-    const take: OnUpgrade = (incoming, socket, head) => {
+    const take: OnUpgrade = (incoming, socket: Duplex, head) => {
       onUpgrade(incoming, socket, head)
       setImmediate(() => resolve(socket))
     }
@@ -50,7 +50,7 @@ const upgradesTo = (accept: (socket: Duplex) => void): OnUpgrade =>
     },
     webSockets: {
       async accept({ socket }) {
-        accept(socket)
+        accept(socket as Duplex)
         return { principal: { subject: 'alice', scopes: [] } }
       },
     },

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { CLOSE, dial, expectRefusal, HOST, open, parse, send } from './listener.fixture.ts'
 import type { OnUpgrade } from './upgrades.ts'
@@ -109,7 +110,7 @@ describe('an upgrade or CONNECT after open requests', () => {
   const GET = (path: string) => `GET ${path} HTTP/1.1\r\n${HOST}\r\n\r\n`
   const UPGRADE = ['GET /ws HTTP/1.1', HOST, 'Connection: Upgrade', 'Upgrade: websocket', '', ''].join('\r\n')
   const CONNECT = ['CONNECT a:80 HTTP/1.1', HOST, '', ''].join('\r\n')
-  const onUpgrade: OnUpgrade = (_, socket) => socket.end('HTTP/1.1 101 Switched\r\n\r\n')
+  const onUpgrade: OnUpgrade = (_, socket: Duplex) => socket.end('HTTP/1.1 101 Switched\r\n\r\n')
   const statuses = (text: string) => text.match(/(?<=HTTP\/1\.1 )\d+/g)
 
   async function openHeld(answer: () => Response) {

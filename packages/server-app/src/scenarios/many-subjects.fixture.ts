@@ -98,7 +98,7 @@ export async function startWorld(storage: Storage, path: string, subjects: numbe
     const kind = KINDS[index % KINDS.length] ?? 'host'
     const name = `u${Math.floor(index / KINDS.length)}`
     const credential = await credentialOf(kind, name)
-    const own = credential === undefined ? {} : { authorization: `Bearer ${credential}` }
+    const own: Record<string, string> = credential === undefined ? {} : { authorization: `Bearer ${credential}` }
     const as = credential === undefined ? { as: { subject: name, scopes: SCOPES } } : {}
     const send: Person['send'] = async (method, at, init) => {
       const response = await server.fetch(requestOf(method, at, { ...init, headers: { ...own, ...init?.headers } }), as)
@@ -112,7 +112,7 @@ export async function startWorld(storage: Storage, path: string, subjects: numbe
 }
 
 function requestOf(method: string, at: string, { body, headers = {} }: Sent): Request {
-  const json = typeof body === 'object' ? { 'content-type': 'application/json' } : {}
+  const json: Record<string, string> = typeof body === 'object' ? { 'content-type': 'application/json' } : {}
   const text = typeof body === 'object' ? JSON.stringify(body) : body
   return new Request(`http://localhost/v1${at}`, {
     ...{ method, headers: { ...json, ...headers } },

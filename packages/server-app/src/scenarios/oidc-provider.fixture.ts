@@ -36,7 +36,7 @@ export async function startOidcProvider() {
   })
   const issuer = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 })
-  const provider = new Provider(issuer, {
+  const provider: Provider = new Provider(issuer, {
     clients: [{ client_id: CLIENT.id, client_secret: CLIENT.secret, redirect_uris: [REDIRECT_URL] }],
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), kid: 'own', alg: 'RS256', use: 'sig' }] },
     cookies: { keys: ['cookie-key'] },

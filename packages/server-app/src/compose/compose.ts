@@ -260,10 +260,7 @@ export function compose(parts: Parts) {
     abortRun: engine.abortRun,
     ...{ createSession: useCases.createSession, storeDataUrl: useCases.storeDataUrl },
     ...{ updateSession: useCases.updateSession, deleteSession: useCases.deleteSession },
-    ...{ keyRequest, recall },
-    requireKey: server.idempotency.requireKey,
-    version,
-    registered,
+    ...{ keyRequest, recall, requireKey: server.idempotency.requireKey, version, registered },
     inputSchemaOf: ({ kind, id }) =>
       (kind === 'agent' ? engine.readAgents.get(id) : engine.readWorkflows.get(id)).inputSchema,
   })

@@ -65,7 +65,7 @@ function fileOf(sandbox: Sandbox): Storage {
           .toSorted()
           .map((file) => [file, createHash('sha256').update(readFileSync(file)).digest('hex')]),
       ),
-    wayBack: 'perdure restore <copy>',
+    wayBack: 'perdure restore /',
   }
 }
 

@@ -1,5 +1,5 @@
 export type { AppliedMigration } from './file/applied-migration.ts'
-export { type AuditChainFile, openAuditChainFile } from './file/audit-chain-file.ts'
+export { type AuditChainFile, appendToAuditChain, openAuditChainFile } from './file/audit-chain-file.ts'
 export {
   type AuditFile,
   auditCopyOf,
@@ -19,11 +19,24 @@ export {
   type SqliteExportOptions,
 } from './file/export-database.ts'
 export type { ExportedTable } from './file/exported-table.ts'
-export { type MigrationStatus, migrate, migrationStatus } from './file/migration-status.ts'
-export { isRescueOf } from './file/rescued-copy.ts'
+export type { SchemaChange } from './file/migrate.ts'
+export {
+  type Migrated,
+  type MigrationStatus,
+  migrate,
+  migrationStatus,
+  type SchemaVersion,
+  schemaVersion,
+} from './file/migration-status.ts'
+export { isKeptCopyOf, isRescueOf } from './file/rescued-copy.ts'
 export { type RestoreResult, restoreBackup } from './file/restore.ts'
 export { requireSingleName } from './file/single-name.ts'
 export { vacuum } from './file/vacuum.ts'
 export type { HostCounters } from './host/host-counters.ts'
 export { openSqliteReader, type SqliteReaderOptions } from './open-sqlite-reader.ts'
-export { openSqliteStorage, type SqliteStorage, type SqliteStorageOptions } from './open-sqlite-storage.ts'
+export {
+  type OpenedDatabase,
+  openSqliteStorage,
+  type SqliteStorage,
+  type SqliteStorageOptions,
+} from './open-sqlite-storage.ts'

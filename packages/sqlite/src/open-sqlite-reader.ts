@@ -51,5 +51,5 @@ const missing = (path: string): StartError =>
 const outdated = (path: string): StartError =>
   new StartError('migration-failed', {
     message: `the database ${path} has pending migrations`,
-    hint: 'run perdure migrate, or start the server once',
+    hint: 'before an upgrade, use perdure upgrade --check, which migrates a copy; otherwise run perdure migrate up, or start the server once',
   })

@@ -6,7 +6,7 @@ import { type HeldFiles, holdFiles } from './file/held-files.ts'
 import { inspectDatabase } from './file/inspect-database.ts'
 import { type Lease, takeLease } from './file/lease.ts'
 import { markOpen } from './file/meta.ts'
-import { applyMigrations } from './file/migrate.ts'
+import { applyMigrations, type SchemaChange } from './file/migrate.ts'
 import { requireNotMoved } from './file/moved.ts'
 import { CIPHER, databaseOpener, type OpenDatabase } from './file/open-database.ts'
 import { createPrivateFile, fileSize, preparePath, restrictFiles } from './file/private-file.ts'
@@ -56,6 +56,16 @@ export interface SqliteStorageOptions {
    * left is gone. The newest commits are lost unless another program has merged the log into the file.
    */
   readonly onLogMissing?: (() => void) | undefined
+  /** Called while the storage opens, after the schema is up to date. Not called for a database in memory. */
+  readonly onOpened?: ((opened: OpenedDatabase) => void) | undefined
+}
+
+/** The file that a storage has opened. */
+export interface OpenedDatabase {
+  readonly path: string
+  readonly schemaVersion: number
+  /** The migrations that this start applied; `undefined` if none was pending. From 0 if the start created the database. */
+  readonly change: SchemaChange | undefined
 }
 
 export interface SqliteStorage extends Storage {
@@ -196,8 +206,9 @@ function openDatabase(options: OpenOptions, path: string, open: OpenDatabase): C
   const db = openConnection(path, { synchronous, open })
   try {
     requireSqliteVersion(db.database)
-    applyMigrations(db.database, { path, now })
+    const change = applyMigrations(db.database, { path, now })
     if (isServer) markOpen(db)
+    options.onOpened?.({ path, schemaVersion: db.database.pragma('user_version', { simple: true }) as number, change })
     if (findings.isLogMissing) options.onLogMissing?.()
     return db
   } catch (error) {

@@ -1,5 +1,5 @@
 import { inspectDatabase, migrateDatabase } from '@perdure/server-app/admin'
-import { type MigrationStatus, migrate, migrationStatus } from '@perdure/sqlite'
+import { type MigrationStatus, migrate, migrationStatus, type SchemaChange } from '@perdure/sqlite'
 import type { Call } from '../call.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { storageFile } from '../config/storage-file.ts'
@@ -23,8 +23,9 @@ export async function migrateUpCommand(call: Call, { dryRun }: MigrateFlags): Pr
     return show(call, { path: database.name, status: await (dryRun ? database.inspect() : database.migrate()) })
   }
   const { path, encryption } = await storageFile(call)
-  const status = dryRun ? await migrationStatus(path, { encryption }) : await migrate(path, { encryption })
-  show(call, { path, status })
+  if (dryRun) return show(call, { path, status: await migrationStatus(path, { encryption }) })
+  const { change, ...status } = await migrate(path, { encryption })
+  show(call, { path, status, change })
 }
 
 /** The configured PostgreSQL schema; `undefined` if the storage is a file. */
@@ -38,18 +39,31 @@ function databaseOf(loaded: LoadedConfig) {
   }
 }
 
-function show(call: Call, found: { path: string; status: MigrationStatus }): void {
-  const applied = found.status.applied.map(({ version, name, appliedAt }) => ({
+interface Shown {
+  readonly path: string
+  readonly status: MigrationStatus
+  /** What this command has changed. */
+  readonly change?: SchemaChange | undefined
+}
+
+function show(call: Call, { path, status, change }: Shown): void {
+  const applied = status.applied.map(({ version, name, appliedAt }) => ({
     version,
     name,
     appliedAt: new Date(appliedAt).toISOString(),
   }))
-  const { pending } = found.status
+  const { pending } = status
+  const migrated = change?.copy === undefined ? undefined : change
   const lines = [
-    found.path,
+    path,
     ...applied.map(({ version, name, appliedAt }) => `  applied  ${version}  ${name}  ${appliedAt}`),
     ...pending.map(({ version, name }) => `  pending  ${version}  ${name}`),
+    ...(migrated === undefined
+      ? []
+      : [
+          `migrated from schema version ${migrated.from} to ${migrated.to}; ${migrated.copy} has version ${migrated.from}`,
+        ]),
     pending.length === 0 ? 'up to date' : `${pending.length} pending; to apply: perdure migrate up`,
   ]
-  call.out.document({ path: found.path, applied, pending }, () => `${lines.join('\n')}\n`)
+  call.out.document({ path, applied, pending, migrated }, () => `${lines.join('\n')}\n`)
 }

@@ -2,7 +2,14 @@ import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { basename } from 'node:path'
 import { type AuditRestore, openAuditRestore } from '@perdure/server-app/admin'
-import { auditCopyOf, isRescueOf, restoreBackup } from '@perdure/sqlite'
+import {
+  auditCopyOf,
+  isKeptCopyOf,
+  isRescueOf,
+  restoreBackup,
+  type SchemaVersion,
+  schemaVersion,
+} from '@perdure/sqlite'
 import type { Call } from '../call.ts'
 import { usageError } from '../cli-error.ts'
 import { givenPath, type StorageFiles, storageFiles } from '../config/storage-file.ts'
@@ -15,7 +22,7 @@ export interface RestoreFlags {
 }
 
 /**
- * Fails while a server has the database open. Fails if the backup's audit log lacks known entries, unless
+ * Keeps the schema of the backup. Fails while a server has the database open. Fails if the backup's audit log lacks known entries, unless
  * `acceptAuditHead` accepts their loss.
  */
 export async function restoreCommand(call: Call, { file, acceptAuditHead }: RestoreFlags): Promise<void> {
@@ -34,14 +41,24 @@ export async function restoreCommand(call: Call, { file, acceptAuditHead }: Rest
   ]
   const before = ({ kept }: { readonly kept: string | undefined }) =>
     kept === undefined ? '' : `\nold file kept as ${kept}`
+  const schema = await schemaVersion(main.path, main)
   const document = {
     path: main.path,
     kept: kept ?? null,
+    schema,
     audit: log && { ...log, kept: log.kept ?? null },
     checkpoints,
   }
-  call.out.document(document, () => restored.map((one) => `restored ${one.path}${before(one)}\n`).join(''))
+  call.out.document(
+    document,
+    () => `${restored.map((one) => `restored ${one.path}${before(one)}\n`).join('')}${schemaText(schema)}\n`,
+  )
 }
+
+const schemaText = ({ version, newest }: SchemaVersion): string =>
+  version === newest
+    ? `schema version ${version}, which this release uses`
+    : `schema version ${version}: the release that wrote the backup can start on it; the next start of this release migrates it to ${newest}`
 
 /** Compares the audit chain of the backup with the known entries; `undefined` if the restore replaces no chain. */
 async function chainOf(call: Call, copy: string, { main, audit }: StorageFiles): Promise<AuditRestore | undefined> {
@@ -74,8 +91,8 @@ function requireAccepted(
   )
 }
 
-/** A copy that a server saved of its audit log replaces the audit log alone. */
+/** A copy that a server saved or kept of its audit log replaces the audit log alone. */
 const targetOf = (copy: string, { main, audit, files }: StorageFiles): StorageFiles =>
-  audit !== undefined && isRescueOf(copy, audit.path)
+  audit !== undefined && (isRescueOf(copy, audit.path) || isKeptCopyOf(copy, audit.path))
     ? { main: audit, audit: undefined, files }
     : { main, audit, files }

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -68,6 +68,17 @@ describe('perdure server or perdure dev', () => {
 
     expect(await runCli(['server', '--port', '0', '--json'], terminal)).toBe(2)
     expect(JSON.parse(terminal.out())).toMatchObject({ error: 'pepper-missing', hint: expect.any(String) })
+  })
+
+  it('refuses a database that it cannot open when --check is given, and leaves it unchanged', async () => {
+    const text = 'x'.repeat(10_000)
+    await mkdir(join(dir(), '.graphorin'))
+    await writeFile(join(dir(), '.graphorin/data.db'), text)
+    const { exitCode, out, err } = await serve(['server', '--check'])
+
+    expect([exitCode, out]).toEqual([2, ''])
+    expect(err).toMatch(/^error\[storage-corrupt\]: /m)
+    expect(readFileSync(join(dir(), '.graphorin/data.db'), 'utf8')).toBe(text)
   })
 
   it.each(['server --port 0', 'server --check', 'dev --port 0'])(

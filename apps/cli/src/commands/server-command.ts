@@ -22,8 +22,9 @@ export async function serverCommand(call: Call, flags: ServerFlags): Promise<voi
   const setup = { config, loaded, agents, json, ownsProcess: true }
 
   if (flags.check) {
-    const { checkServer } = await import('../serve/check-server.ts')
+    const { checkServer, checkStoredSchema } = await import('../serve/check-server.ts')
     await checkServer(terminal, setup)
+    await checkStoredSchema(setup)
     if (json) writeDocument(terminal, { ok: true })
     else terminal.stdout.write('ready to start\n')
     return

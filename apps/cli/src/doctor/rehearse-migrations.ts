@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ServerConfig } from '@perdure/protocol'
 import { filesDirectory, storageEncryption } from '@perdure/server-app/admin'
 import { createBackup, migrate, migrationStatus } from '@perdure/sqlite'
 import type { LoadedConfig } from '../config/load-config.ts'
-import { type Finding, failFrom, ok, warn } from './finding.ts'
+import { type Finding, fail, failFrom, ok, warn } from './finding.ts'
 
 interface Rehearsal {
   readonly findings: readonly Finding[]
@@ -17,7 +17,7 @@ interface Rehearsal {
 
 /**
  * Applies the pending migrations to a copy of the database file, which is beside it, and says what they are and how long they
- * took. The database itself is only read, also while a server uses it.
+ * took. The database itself is only read, also while a server uses it. Makes no copy if that could fill the disk.
  */
 export async function rehearseMigrations(config: ServerConfig, loaded: LoadedConfig): Promise<Rehearsal> {
   const { path, files } = config.storage
@@ -27,17 +27,20 @@ export async function rehearseMigrations(config: ServerConfig, loaded: LoadedCon
     if (copies !== undefined) rmSync(copies, { recursive: true, force: true })
   }
   try {
+    removeLeftovers(folder)
     const encryption = await storageEncryption(config, loaded)
     const { applied, pending } = await migrationStatus(path, { encryption })
     if (pending.length === 0) {
       const message = `up to date, ${applied.length} migrations applied; this release changes nothing`
       return { findings: [ok('schema', message)], migrated: config, end }
     }
-    copies = mkdtempSync(join(folder, 'upgrade-check-'))
+    const shortage = await spaceShortage(config)
+    if (shortage !== undefined) return { findings: [shortage], migrated: undefined, end }
+    copies = mkdtempSync(join(folder, `${PREFIX}${process.pid}-`))
     const copy = join(copies, 'data.db')
     const { bytes } = await createBackup(path, { out: copy, encryption })
     const startedMs = performance.now()
-    await migrate(copy, { encryption })
+    await migrate(copy, { encryption, keepsCopy: false })
     const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1)
     const names = pending.map(({ version, name }) => `${version} ${name}`).join(', ')
     const text = `${pending.length} migrations pending (${names}); on a copy of ${bytes} bytes they took ${seconds} s`
@@ -48,8 +51,51 @@ export async function rehearseMigrations(config: ServerConfig, loaded: LoadedCon
       end,
     }
   } catch (error) {
-    const { bavail, bsize } = await statfs(folder)
-    const otherwise = `repair the database first: perdure storage verify; ${bavail * bsize} bytes are free in ${folder} for a copy`
-    return { findings: [failFrom('schema', error, otherwise)], migrated: undefined, end }
+    return {
+      findings: [failFrom('schema', error, 'repair the database first: perdure storage verify')],
+      migrated: undefined,
+      end,
+    }
   }
+}
+
+const PREFIX = 'upgrade-check-'
+
+/** Removes the copies of checks that were killed: they hold the data of the server. Best effort. */
+function removeLeftovers(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const [, pid] = /^upgrade-check-(\d+)-/.exec(name) ?? []
+    if (pid === undefined || isOtherProcess(Number(pid))) continue
+    try {
+      rmSync(join(folder, name), { recursive: true, force: true })
+    } catch {}
+  }
+}
+
+/** Whether another process with this id is alive. This process has made no copy yet. */
+function isOtherProcess(pid: number): boolean {
+  try {
+    return pid !== process.pid && process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** A server may be writing to the same disk. The migrations write about as much again as they copy, at most. */
+async function spaceShortage({ storage }: ServerConfig): Promise<Finding | undefined> {
+  const { path, minFreeBytes } = storage
+  const folder = dirname(path)
+  const bytes = [path, `${path}-wal`].reduce(
+    (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  )
+  const needed = 2 * bytes + minFreeBytes
+  const { bavail, bsize } = await statfs(folder)
+  const free = bavail * bsize
+  if (free >= needed) return undefined
+  return fail(
+    'schema',
+    `${folder} has ${free} bytes free; to migrate a copy of the database there, the check needs ${needed}: twice the database, and storage.minFreeBytes`,
+    'free disk space, or run perdure backup create --out <file on another disk> and check that file with PERDURE_STORAGE_PATH',
+  )
 }

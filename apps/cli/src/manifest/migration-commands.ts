@@ -9,6 +9,19 @@ const Status = v.object({
   pending: v.array(Migration),
 })
 
+const Upgraded = v.object({
+  ...Status.entries,
+  migrated: v.optional(v.object({ from: v.number(), to: v.number(), copy: v.string() })),
+})
+
+const StrandedRuns = v.object({
+  checked: v.number(),
+  stranded: v.number(),
+  items: v.array(
+    v.object({ runId: v.string(), target: v.string(), status: v.string(), problem: v.string(), detail: v.string() }),
+  ),
+})
+
 const Database = v.object({
   path: v.string(),
   schema: v.string(),
@@ -31,7 +44,12 @@ export const migrationCommands: readonly CommandSpec[] = [
     examples: ['perdure upgrade --check', 'perdure upgrade --check --json'],
     exits: ['problem'],
     output: 'document',
-    schema: v.object({ version: v.string(), ok: v.boolean(), checks: v.array(PrintedFinding) }),
+    schema: v.object({
+      version: v.string(),
+      ok: v.boolean(),
+      checks: v.array(PrintedFinding),
+      runs: v.optional(StrandedRuns),
+    }),
     load: async () => (await import('../commands/upgrade-command.ts')).upgradeCommand,
   },
   {
@@ -52,7 +70,7 @@ export const migrationCommands: readonly CommandSpec[] = [
     examples: ['perdure migrate up', 'perdure migrate up --dry-run'],
     exits: ['unreachable', 'storageFault'],
     output: 'document',
-    schema: Status,
+    schema: Upgraded,
     load: async () => (await import('../commands/migrate-command.ts')).migrateUpCommand,
   },
   {

@@ -39,7 +39,8 @@ export const storageCommands: readonly CommandSpec[] = [
   },
   {
     path: 'restore',
-    summary: 'replace the database with a backup and keep the old file; the server must be stopped',
+    summary:
+      'replace the database with a backup, whose schema it keeps, and keep the old file; the server must be stopped',
     target: 'storage',
     arguments: [COPY],
     flags: [
@@ -57,6 +58,7 @@ export const storageCommands: readonly CommandSpec[] = [
       ...RESTORED,
       audit: v.optional(v.object(RESTORED)),
       checkpoints: v.optional(v.object(RESTORED)),
+      schema: v.object({ version: v.number(), newest: v.number() }),
     }),
     load: async () => (await import('../commands/restore-command.ts')).restoreCommand,
   },

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
 import { StartError } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
-import { inspectDatabase } from '@perdure/server-app/admin'
+import { inspectDatabase, storageEncryption } from '@perdure/server-app/admin'
+import { migrationStatus } from '@perdure/sqlite'
 import { checkWritable } from '../doctor/check-storage.ts'
 import type { Terminal } from '../terminal.ts'
 import { prepareServer, type ServerSetup } from './prepare-server.ts'
@@ -12,6 +14,16 @@ export async function checkServer(terminal: Terminal, setup: ServerSetup): Promi
   const isFile = setup.config.storage.kind === 'sqlite' && setup.loaded.adapters.storage === undefined
   if (isFile) await requireWritable(setup.config)
   else if (setup.config.storage.kind === 'postgres') await inspectDatabase(setup.config, setup.loaded)
+}
+
+/**
+ * Checks that this release can open the database file, if there is one: that it is a database, and not one of a newer
+ * release. Changes nothing. @throws StartError
+ */
+export async function checkStoredSchema({ config, loaded }: ServerSetup): Promise<void> {
+  const { kind, path } = config.storage
+  if (kind !== 'sqlite' || loaded.adapters.storage !== undefined || !existsSync(path)) return
+  await migrationStatus(path, { encryption: await storageEncryption(config, loaded) })
 }
 
 async function requireWritable(config: ServerConfig): Promise<void> {

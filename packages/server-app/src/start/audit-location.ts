@@ -4,7 +4,7 @@ import { createCheckpointFile } from '@perdure/platform-node'
 import { type CheckpointLog, type Logger, StartError, type Storage } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
 import { openSqliteStorage } from '@perdure/sqlite'
-import { openPostgres, warnOfMissingLog } from './open-storage.ts'
+import { openPostgres, type StorageNotes } from './open-storage.ts'
 import type { Secrets } from './pre-bind.ts'
 
 /** Where the audit chain is stored outside the main database. */
@@ -20,6 +20,7 @@ export interface OpenAuditLocation {
   /** False if the caller passed in the storage. */
   readonly ownsStorage: boolean
   readonly logger: Logger
+  readonly notes: StorageNotes
   /** Called when the outcome of a commit to the audit file is unknown. */
   readonly onFatal: (error: unknown) => void
   /** Called at once when the audit file is removed or replaced. */
@@ -56,7 +57,7 @@ export async function openAuditLocation(parts: OpenAuditLocation): Promise<Audit
       onFilesLost(error)
     },
     onFatal: (error) => (isLost ? onFilesSaved : onFatal)(error),
-    onLogMissing: warnOfMissingLog(parts.logger, audit.path),
+    ...parts.notes.of(audit.path),
   })
   return { file, checkpoints }
 }

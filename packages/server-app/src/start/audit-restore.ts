@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { createCheckpointFile, keepCheckpoints } from '@perdure/platform-node'
 import { type AuditLink, type EpochMs, RESTORED } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
-import { type AuditFile, openAuditChainFile, openSqliteStorage } from '@perdure/sqlite'
+import { type AuditFile, appendToAuditChain, openAuditChainFile } from '@perdure/sqlite'
 import type { ServerOptions } from '../server-options.ts'
 import { createPlatform } from './adapters.ts'
 import { checkpointPath } from './audit-location.ts'
@@ -18,7 +18,8 @@ export interface AuditRestore {
   readonly lost: ChainLocation | undefined
   /**
    * Call it after the restore if the backup lacks known entries: records in the restored chain which entries were
-   * discarded, and by whom. Starts a new checkpoint file with the checkpoints that the restored chain contains.
+   * discarded, and by whom. Keeps the schema of the restored file. Starts a new checkpoint file with the checkpoints that
+   * the restored chain contains.
    *
    * @returns the checkpoint file and the name under which the old one is kept
    */
@@ -68,12 +69,7 @@ export async function openAuditRestore(
         const detail = { user, backup, headSeq: head.seq, headHash: head.hash, lostSeq: lost.seq, lostHash: lost.hash }
         const actor = { kind: 'system', subject: 'cli' } as const
         const entry = { at, actor, action: RESTORED, decision: 'allowed', detail } as const
-        const storage = await openSqliteStorage(target)
-        try {
-          await storage.unitOfWork.commit([{ type: 'audit.append', entry, keys }])
-        } finally {
-          await storage.close()
-        }
+        await appendToAuditChain(target, { entry, keys })
         return hasCheckpoints ? replaceCheckpoints({ path, keys }, target, at) : undefined
       },
     }

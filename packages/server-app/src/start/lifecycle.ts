@@ -18,7 +18,7 @@ import { checkMcpSecrets } from './mcp-servers.ts'
 import { openBlobs } from './open-blobs.ts'
 import { openHooksAndTriggers } from './open-hooks.ts'
 import { openIdentities } from './open-identities.ts'
-import { openStorage, warnOfMissingLog } from './open-storage.ts'
+import { createStorageNotes, openStorage } from './open-storage.ts'
 import { type Secrets, validateBeforeBind } from './pre-bind.ts'
 import { type StopBudget, startStopBudget, stopLimits, waitAtMost } from './stop-budget.ts'
 import { withUnknownOutcome } from './unknown-outcome.ts'
@@ -46,6 +46,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
   const platform = createPlatform(config, configDir, given)
   const { timers, logger, watchdog } = platform
   const limits = stopLimits(drainTimeoutMs)
+  const notes = createStorageNotes(logger)
   const entry = createEntry(config.server.basePath)
   const { promise: fatal, resolve: onFatal } = Promise.withResolvers<unknown>()
   let undo: Undo[] = []
@@ -154,9 +155,8 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
   const openOwnStorage = async (secrets: Secrets) => {
     const { storageEncryption: encryption, database } = secrets
     const identity = config.storage.cluster ? await identityOf(secrets) : undefined
-    const onLogMissing = warnOfMissingLog(logger, config.storage.path)
-    const onWarning = (message: string) => logger.warn(message)
-    const callbacks = { onFilesLost, onLogMissing, onWarning, onFatal: onStorageFailure, signal: stopping.signal }
+    const noting = notes.of(config.storage.path)
+    const callbacks = { ...noting, onFilesLost, onFatal: onStorageFailure, signal: stopping.signal }
     const storage = await openStorage({ config, configDir, encryption, database, identity, ...callbacks })
     undo.push(() => storage.close())
     return { storage, cipher: storage.cipher }
@@ -171,7 +171,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     const onFailure = (error: unknown) => logger.error('the audit file failed', error)
     const ownsStorage = given.storage === undefined
     const callbacks = { onFatal: onFailure, onFilesLost, onFilesSaved: onStorageFailure }
-    const place = await openAuditLocation({ config, configDir, secrets, ownsStorage, logger, ...callbacks })
+    const place = await openAuditLocation({ config, configDir, secrets, ownsStorage, logger, notes, ...callbacks })
     undo.push(async () => place.file?.close())
     return place
   }
@@ -191,7 +191,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     try {
       return await open(isListening)
     } catch (failure) {
-      const error = startErrorOf([failure, storageFailure], readDescriptorUse)
+      const error = notes.explain(startErrorOf([failure, storageFailure], readDescriptorUse))
       isForced = true
       const undoing = startStopBudget(timers, 0)
       await close(undoing)

@@ -1,8 +1,13 @@
-import { type AuditLink, GENESIS_HASH } from '@perdure/ports'
+import { type AuditLink, GENESIS_HASH, type Write } from '@perdure/ports'
+import { createStores } from '@perdure/storage'
+import { createInlineHost } from '../host/inline-host.ts'
 import type { AuditFile } from './backup.ts'
+import { openConnection } from './connection.ts'
 import { inspectDatabase } from './inspect-database.ts'
+import { takeLease } from './lease.ts'
+import { applyMigrations } from './migrate.ts'
 import { databaseOpener } from './open-database.ts'
-import { fileSize } from './private-file.ts'
+import { fileSize, preparePath } from './private-file.ts'
 import { translateStartError } from './sqlite-error.ts'
 
 type ChainLocation = Pick<AuditLink, 'seq' | 'hash'>
@@ -38,6 +43,39 @@ export async function openAuditChainFile({ path, encryption }: AuditFile): Promi
     }
   } catch (error) {
     throw translateStartError(error, path)
+  }
+}
+
+/**
+ * Appends one entry to the chain in a database file without a server, and keeps the schema of the file: the release that
+ * wrote it can still open it. Only a file from before there was a chain is migrated, because it has no place for the entry.
+ * Holds the lease meanwhile.
+ *
+ * @throws StartError as `openSqliteStorage`
+ */
+export async function appendToAuditChain(
+  { path, encryption }: AuditFile,
+  { entry, keys }: Omit<Extract<Write, { readonly type: 'audit.append' }>, 'type'>,
+): Promise<void> {
+  const open = await databaseOpener(encryption)
+  const file = preparePath(path)
+  const lease = takeLease(file)
+  try {
+    inspectDatabase(file, { checkAfterCrash: true, open })
+    lease.requireSoleOwner(open)
+    const db = openConnection(file, { open })
+    const hasChain = db.database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'audit_heads'").get() !== undefined
+    const host = createInlineHost(db, { closeConnection: ({ database }) => void database.close() })
+    try {
+      if (!hasChain) applyMigrations(db.database, { path: file, now: Date.now })
+      await createStores(host).unitOfWork.commit([{ type: 'audit.append', entry, ...(keys && { keys }) }])
+    } finally {
+      await host.close()
+    }
+  } catch (error) {
+    throw translateStartError(error, file)
+  } finally {
+    lease.release()
   }
 }
 

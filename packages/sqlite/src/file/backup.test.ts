@@ -178,6 +178,17 @@ describe('a database that refers to contents beside it', () => {
     expect((await contentOf()).events).toBe(2)
   })
 
+  it('is restored from the copy that was made before a migration, whose contents are in their folder', async () => {
+    await withFile()
+    const kept = `${path}.before-27`
+    await createBackup(path, { out: kept })
+    rmSync(`${kept}.json`)
+
+    await restoreBackup(kept, { path, files: contents() })
+
+    expect((await contentOf()).events).toBe(2)
+  })
+
   it('is restored without its contents if they are in a bucket, and only then', async () => {
     await withFile()
     await createBackup(path, { out })

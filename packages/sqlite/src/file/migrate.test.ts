@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EpochMs } from '@perdure/ports'
@@ -189,15 +189,56 @@ describe('applyMigrations', () => {
     expect(existsSync(`${path}.before-1`) || existsSync(`${path}.before-2`)).toBe(false)
   })
 
-  it('replaces the copy that an earlier failed attempt made', () => {
+  const copies = () => readdirSync(directory).filter((name) => name.includes('.before-'))
+
+  it('returns the schema versions and the copy', () => {
+    expect(applyMigrations(database, { path, now, migrations: [notes] })).toEqual({ from: 0, to: 1, copy: undefined })
+    expect(applyMigrations(database, { path, now, migrations: [notes, dates] })).toEqual({
+      ...{ from: 1, to: 2, copy: `${path}.before-2` },
+    })
+    expect(applyMigrations(database, { path, now, migrations: [notes, dates] })).toBeUndefined()
+  })
+
+  const textsIn = (copy: string) => {
+    const opened = new Database(copy, { readonly: true })
+    const texts = opened.prepare('SELECT text FROM notes').pluck().all()
+    opened.close()
+    return texts
+  }
+
+  it('never replaces a copy with other content', () => {
+    applyMigrations(database, { path, now, migrations: [notes] })
+    database.exec("INSERT INTO notes VALUES ('first')")
+    applyMigrations(database, { path, now, migrations: [notes, dates] })
+    database.exec(`
+      ALTER TABLE notes DROP COLUMN at; DELETE FROM schema_migrations WHERE version = 2; PRAGMA user_version = 1;
+      INSERT INTO notes VALUES ('later')`)
+
+    expect(applyMigrations(database, { path, now, migrations: [notes, dates] })?.copy).toBe(`${path}.before-2.2`)
+    expect([textsIn(`${path}.before-2`), textsIn(`${path}.before-2.2`)]).toEqual([['first'], ['first', 'later']])
+  })
+
+  it('reuses the copy of an attempt that was killed', () => {
+    applyMigrations(database, { path, now, migrations: [notes] })
+    database.exec("INSERT INTO notes VALUES ('kept')")
+    database.prepare('VACUUM INTO ?').run(`${path}.before-2`)
+
+    expect(applyMigrations(database, { path, now, migrations: [notes, dates] })?.copy).toBe(`${path}.before-2`)
+    expect(copies()).toEqual(['data.db.before-2'])
+  })
+
+  it('keeps no copy if the first pending migration fails, and the copy of an earlier attempt otherwise', () => {
+    const brokenLater = { ...broken, version: 3 }
     applyMigrations(database, { path, now, migrations: [notes] })
     expect(() => applyMigrations(database, { path, now, migrations: [notes, broken] })).toThrow()
-    database.exec("INSERT INTO notes VALUES ('later')")
-    applyMigrations(database, { path, now, migrations: [notes, dates] })
+    expect(copies()).toEqual([])
 
-    const copy = new Database(`${path}.before-2`, { readonly: true })
-    expect(copy.prepare('SELECT text FROM notes').pluck().all()).toEqual(['later'])
-    copy.close()
+    const attempt = () => applyMigrations(database, { path, now, migrations: [notes, dates, brokenLater] })
+    expect(attempt).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining(`The copy ${path}.before-2 has the schema`) }),
+    )
+    expect(attempt).toThrow()
+    expect(copies()).toEqual(['data.db.before-2'])
   })
 
   it('rolls back a failing migration and keeps the earlier ones', () => {

@@ -1,33 +1,55 @@
 import { createHash } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { StartError } from '@perdure/ports'
 import type Database from 'better-sqlite3'
 import type { Migration } from '../migrations/migration.ts'
 import { MIGRATIONS } from '../migrations/migrations.ts'
 import type { AppliedMigration } from './applied-migration.ts'
-import { createPrivateFile } from './private-file.ts'
+import { createPrivateFile, fileSize } from './private-file.ts'
+import { sha256OfFile } from './replace-file.ts'
 import { corruptError } from './sqlite-error.ts'
 
 export interface MigrateOptions {
-  /** The file to copy before anything changes; absent for a database in memory. */
+  /** The file to copy before anything changes; absent for a database in memory, and for a copy. */
   readonly path?: string | undefined
   readonly now: () => number
   readonly migrations?: readonly Migration[] | undefined
 }
 
+/** The schema versions before and after the pending migrations were applied. */
+export interface SchemaChange {
+  /** 0 for a new database. */
+  readonly from: number
+  readonly to: number
+  /** The copy with the old schema; `undefined` if none was made. */
+  readonly copy: string | undefined
+}
+
 /**
  * Applies the pending migrations, each in one transaction together with its row in `schema_migrations` and
- * `user_version`. A database that holds data is first copied to `<path>.before-<version>`; the copy is kept.
+ * `user_version`. A database that holds data is first copied to `<path>.before-<version>`, or with a number behind that
+ * name if there is another copy already. The copy is kept, unless the first migration fails: then nothing has changed.
  *
+ * @returns `undefined` if no migration is pending
  * @throws StartError like `pendingMigrations`; `migration-failed` when a migration fails.
  */
-export function applyMigrations(database: Database.Database, options: MigrateOptions): void {
-  const { path, migrations = MIGRATIONS } = options
+export function applyMigrations(database: Database.Database, options: MigrateOptions): SchemaChange | undefined {
+  const { path, now, migrations = MIGRATIONS } = options
   const pending = pendingMigrations(database, migrations)
   const first = pending[0]
-  if (first === undefined) return
-  if (path !== undefined && first !== migrations[0]) copyFile(database, `${path}.before-${first.version}`)
-  for (const migration of pending) applyMigration(database, migration, options.now)
+  if (first === undefined) return undefined
+  const kept =
+    path !== undefined && first !== migrations[0] ? keepCopy(database, `${path}.before-${first.version}`) : undefined
+  for (const migration of pending) {
+    try {
+      applyMigration(database, migration, now)
+    } catch (error) {
+      const isUnchanged = migration === first
+      if (isUnchanged && kept?.isNew) rmSync(kept.copy, { force: true })
+      throw failedError(migration, error, isUnchanged ? undefined : kept?.copy)
+    }
+  }
+  return { from: first.version - 1, to: migrations.length, copy: kept?.copy }
 }
 
 /**
@@ -45,7 +67,7 @@ export function pendingMigrations(
     version: database.pragma('user_version', { simple: true }) as number,
     applied: readApplied(database),
   }))()
-  if (Math.max(version, applied.at(-1)?.version ?? 0) > latest) throw newerError(version, latest)
+  if (Math.max(version, applied.at(-1)?.version ?? 0) > latest) throw newerError(database, version, latest)
   if (version !== applied.length) {
     throw damagedError(database, `schema version ${version}, but ${applied.length} recorded migrations`)
   }
@@ -97,19 +119,27 @@ function applyMigration(database: Database.Database, migration: Migration, now: 
     database.exec(migration.sql)
     database.pragma(`user_version = ${version}`)
   })
-  try {
-    apply.immediate()
-  } catch (error) {
-    throw new StartError('migration-failed', {
-      message: `Migration ${version} (${name}) failed and was rolled back: ${messageOf(error)}`,
-      hint: 'Fix the cause and start again. Earlier migrations stay applied.',
-      cause: error,
-    })
-  }
+  apply.immediate()
 }
 
-/** Writes a consistent copy under a temporary name, flushes it, and replaces an older copy. */
-function copyFile(database: Database.Database, target: string): void {
+const failedError = ({ version, name }: Migration, error: unknown, copy: string | undefined): StartError =>
+  new StartError('migration-failed', {
+    message: `Migration ${version} (${name}) failed and was rolled back: ${messageOf(error)}`,
+    hint: `Fix the cause and start again. Earlier migrations stay applied.${copy === undefined ? '' : ` The copy ${copy} has the schema from before them.`}`,
+    cause: error,
+  })
+
+interface KeptCopy {
+  readonly copy: string
+  /** False if an earlier attempt has left the same copy. */
+  readonly isNew: boolean
+}
+
+/**
+ * Writes a consistent copy under a temporary name, flushes it, and renames it to the first name that is free: `target`,
+ * or `target` with a number. Never replaces a copy, which may hold what no other file holds.
+ */
+function keepCopy(database: Database.Database, target: string): KeptCopy {
   const temporary = `${target}.tmp`
   try {
     rmSync(temporary, { force: true })
@@ -118,7 +148,16 @@ function copyFile(database: Database.Database, target: string): void {
     const file = openSync(temporary, 'r')
     fsyncSync(file)
     closeSync(file)
-    renameSync(temporary, target)
+    let copy = target
+    for (let number = 2; existsSync(copy); number++) {
+      if (isSameFile(copy, temporary)) {
+        rmSync(temporary)
+        return { copy, isNew: false }
+      }
+      copy = `${target}.${number}`
+    }
+    renameSync(temporary, copy)
+    return { copy, isNew: true }
   } catch (error) {
     rmSync(temporary, { force: true })
     throw new StartError('migration-failed', {
@@ -128,6 +167,10 @@ function copyFile(database: Database.Database, target: string): void {
     })
   }
 }
+
+/** A start that is killed and repeated makes the same copy again. */
+const isSameFile = (one: string, other: string): boolean =>
+  fileSize(one) === fileSize(other) && sha256OfFile(one) === sha256OfFile(other)
 
 function readApplied(database: Database.Database): readonly MigrationRow[] {
   const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'").get()
@@ -139,10 +182,10 @@ const checksumOf = ({ sql }: Migration): string => createHash('sha256').update(s
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-const newerError = (version: number, latest: number): StartError =>
+const newerError = ({ name }: Database.Database, version: number, latest: number): StartError =>
   new StartError('storage-newer-schema', {
     message: `The database has schema version ${version}; this release supports versions up to ${latest}.`,
-    hint: 'Start the release that wrote the database, or restore the copy that was made before it was migrated: perdure restore <copy>.',
+    hint: `Start the release that wrote the database, or restore the copy that was made before it was migrated: perdure restore ${name}.before-${latest + 1}`,
   })
 
 const damagedError = ({ name }: Database.Database, what: string): StartError => corruptError(name, new Error(what))

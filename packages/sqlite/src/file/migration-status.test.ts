@@ -1,10 +1,12 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { MIGRATIONS } from '../migrations/migrations.ts'
 import { openSqliteStorage } from '../open-sqlite-storage.ts'
+import { openConnection } from './connection.ts'
 import { openSqliteExport } from './export-database.ts'
+import { applyMigrations } from './migrate.ts'
 import { migrate, migrationStatus } from './migration-status.ts'
 
 const summaries = MIGRATIONS.map(({ version, name }) => ({ version, name }))
@@ -48,7 +50,23 @@ describe('migrate', () => {
     const status = await migrate(path, { now: () => 9 })
 
     expect(status.pending).toEqual([])
-    expect(status).toEqual(await migrationStatus(path))
+    expect(status).toEqual({
+      ...(await migrationStatus(path)),
+      change: { from: 0, to: MIGRATIONS.length, copy: undefined },
+    })
+  })
+
+  it.each([
+    [true, ['data.db.before-27']],
+    [false, []],
+  ])('keeps a copy if keepsCopy is %s', async (keepsCopy, copies) => {
+    const { database } = openConnection(path)
+    applyMigrations(database, { path, now: () => 1, migrations: MIGRATIONS.slice(0, 26) })
+    database.close()
+
+    await migrate(path, { keepsCopy })
+
+    expect(readdirSync(directory).filter((name) => name.includes('.before-'))).toEqual(copies)
   })
 
   it('fails while a server is running', async () => {

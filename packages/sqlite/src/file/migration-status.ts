@@ -4,7 +4,7 @@ import { openConnection } from './connection.ts'
 import type { Encryption } from './encryption.ts'
 import { inspectDatabase } from './inspect-database.ts'
 import { takeLease } from './lease.ts'
-import { appliedMigrations, applyMigrations, pendingMigrations } from './migrate.ts'
+import { appliedMigrations, applyMigrations, pendingMigrations, type SchemaChange } from './migrate.ts'
 import { requireNotMoved } from './moved.ts'
 import { databaseOpener } from './open-database.ts'
 import { createPrivateFile, fileSize, preparePath } from './private-file.ts'
@@ -43,11 +43,21 @@ export async function migrationStatus(
   }
 }
 
+export interface MigrateFileOptions extends MigrationOptions {
+  /** Whether a database that holds data is copied first. False for a file that is a copy. Default: true. */
+  readonly keepsCopy?: boolean | undefined
+}
+
+export interface Migrated extends MigrationStatus {
+  /** `undefined` if no migration was pending. */
+  readonly change: SchemaChange | undefined
+}
+
 /** Applies the pending migrations without starting a server. Holds the lease meanwhile. @throws StartError */
 export async function migrate(
   path: string,
-  { encryption, now = Date.now }: MigrationOptions = {},
-): Promise<MigrationStatus> {
+  { encryption, now = Date.now, keepsCopy = true }: MigrateFileOptions = {},
+): Promise<Migrated> {
   const open = await databaseOpener(encryption)
   const file = preparePath(path)
   const lease = takeLease(file)
@@ -57,8 +67,8 @@ export async function migrate(
     createPrivateFile(file)
     const { database } = openConnection(file, { open })
     try {
-      applyMigrations(database, { path: file, now })
-      return { applied: appliedMigrations(database), pending: [] }
+      const change = applyMigrations(database, { path: keepsCopy ? file : undefined, now })
+      return { applied: appliedMigrations(database), pending: [], change }
     } finally {
       database.close()
     }
@@ -66,6 +76,30 @@ export async function migrate(
     throw translateStartError(error, file)
   } finally {
     lease.release()
+  }
+}
+
+/** The schema version of a database file, and the newest one that this release knows. */
+export interface SchemaVersion {
+  readonly version: number
+  readonly newest: number
+}
+
+/** Reads the schema version of a file, which may have been moved away. Read-only. @throws StartError */
+export async function schemaVersion(
+  path: string,
+  { encryption }: Pick<MigrationOptions, 'encryption'> = {},
+): Promise<SchemaVersion> {
+  const open = await databaseOpener(encryption)
+  try {
+    const database = open(path, { readonly: true, fileMustExist: true })
+    try {
+      return { version: database.pragma('user_version', { simple: true }) as number, newest: MIGRATIONS.length }
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    throw translateStartError(error, path)
   }
 }
 

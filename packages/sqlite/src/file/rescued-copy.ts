@@ -20,6 +20,10 @@ export function markUnsaved({ path, now }: { readonly path: string; readonly now
 export const isRescueOf = (copy: string, path: string): boolean =>
   preparePath(copy).startsWith(`${preparePath(path)}${RESCUED}`)
 
+/** Whether `copy` is the file at `path` from before a migration or a restore. The contents of large files stay in place then. */
+export const isKeptCopyOf = (copy: string, path: string): boolean =>
+  preparePath(copy).startsWith(`${preparePath(path)}.before-`)
+
 /** Renames a rescued copy that was restored, so that the next start is not refused. */
 export const markRestored = (copy: string, path: string): void =>
   renameSync(

@@ -8,7 +8,7 @@ import { type Lease, takeLease } from './lease.ts'
 import { databaseOpener, type OpenDatabase } from './open-database.ts'
 import { fileSize, fileStamp, preparePath } from './private-file.ts'
 import { copyTo, replaceFile } from './replace-file.ts'
-import { isRescueOf, markRestored } from './rescued-copy.ts'
+import { isKeptCopyOf, isRescueOf, markRestored } from './rescued-copy.ts'
 import { translateStartError } from './sqlite-error.ts'
 
 export interface RestoreResult {
@@ -37,8 +37,8 @@ export async function restoreBackup(copy: string, options: RestoreOptions): Prom
   const leases: Lease[] = [lease]
   try {
     const isRescued = isRescueOf(copy, path)
-    // The files that were lost are those of the database, not those with contents, which a rescued copy does not have.
-    const hasContents = files !== undefined && !isRescued
+    // A copy that a server or a command made beside the database has no contents with it: those are still in their folder.
+    const hasContents = files !== undefined && !isRescued && !isKeptCopyOf(copy, path)
     const { problems, manifest } = await verifyBackup(copy, {
       ...{ encryption, auditEncryption: audit?.encryption, hasContents },
     })

@@ -1,4 +1,4 @@
-export type { AppliedMigration } from './file/applied-migration.ts'
+export type { AppliedMigration, SchemaChange } from './file/applied-migration.ts'
 export { type AuditChainFile, appendToAuditChain, openAuditChainFile } from './file/audit-chain-file.ts'
 export {
   type AuditFile,
@@ -19,7 +19,6 @@ export {
   type SqliteExportOptions,
 } from './file/export-database.ts'
 export type { ExportedTable } from './file/exported-table.ts'
-export type { SchemaChange } from './file/migrate.ts'
 export {
   type Migrated,
   type MigrationStatus,

@@ -4,8 +4,9 @@ import { createCheckpointFile } from '@perdure/platform-node'
 import { type CheckpointLog, type Logger, StartError, type Storage } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
 import { openSqliteStorage } from '@perdure/sqlite'
-import { openPostgres, type StorageNotes } from './open-storage.ts'
+import { openPostgres } from './open-storage.ts'
 import type { Secrets } from './pre-bind.ts'
+import type { StorageNotes } from './storage-notes.ts'
 
 /** Where the audit chain is stored outside the main database. */
 export interface AuditLocation {

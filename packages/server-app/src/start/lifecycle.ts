@@ -18,9 +18,10 @@ import { checkMcpSecrets } from './mcp-servers.ts'
 import { openBlobs } from './open-blobs.ts'
 import { openHooksAndTriggers } from './open-hooks.ts'
 import { openIdentities } from './open-identities.ts'
-import { createStorageNotes, openStorage } from './open-storage.ts'
+import { openStorage } from './open-storage.ts'
 import { type Secrets, validateBeforeBind } from './pre-bind.ts'
 import { type StopBudget, startStopBudget, stopLimits, waitAtMost } from './stop-budget.ts'
+import { createStorageNotes } from './storage-notes.ts'
 import { withUnknownOutcome } from './unknown-outcome.ts'
 import { checkWebhookEndpoints } from './webhook-endpoints.ts'
 
@@ -100,15 +101,14 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     const cluster = given.cluster ?? storage.cluster ?? soleNode
     const blobs = await openBlobs(config, { ...platform, configDir, secrets, given: given.blobs })
     const adapters = { ...platform, ...sharedStoresOf(storage, cluster, given), storage, blobs, tracer, cluster }
-    const openConsole = await loadConsole(parts)
-    const composition = compose({ ...parts, ...opened, secrets, vitals, adapters, auditLocation, cipher, openConsole })
+    const loaded = { openConsole: await loadConsole(parts), vitals, adapters, auditLocation, cipher }
+    const composition = compose({ ...parts, ...opened, secrets, ...loaded })
     undo.push(composition.audit.stop)
     logCrashPolicies([...parts.agents.list(), ...parts.workflows.list()], logger)
     await composition.audit.start()
     const recovered = await composition.engine.recover()
     await storage.unitOfWork.commit([interruptEarlierCalls(adapters.cluster)])
     if (recovered.interrupted + recovered.requeued > 0) logger.warn('runs recovered', { ...recovered })
-
     await composition.triggers.declare(parts.triggers)
     await composition.webhooks.declare(parts.webhookEndpoints)
     await composition.consolidator.refresh()
@@ -155,9 +155,9 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
   const openOwnStorage = async (secrets: Secrets) => {
     const { storageEncryption: encryption, database } = secrets
     const identity = config.storage.cluster ? await identityOf(secrets) : undefined
-    const noting = notes.of(config.storage.path)
-    const callbacks = { ...noting, onFilesLost, onFatal: onStorageFailure, signal: stopping.signal }
-    const storage = await openStorage({ config, configDir, encryption, database, identity, ...callbacks })
+    const callbacks = { ...notes.of(config.storage.path), onFilesLost, onFatal: onStorageFailure }
+    const { signal } = stopping
+    const storage = await openStorage({ config, configDir, encryption, database, identity, signal, ...callbacks })
     undo.push(() => storage.close())
     return { storage, cipher: storage.cipher }
   }

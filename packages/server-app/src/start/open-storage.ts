@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Logger, type NodeIdentity, type Refusal, StartError, type Storage } from '@perdure/ports'
+import { type NodeIdentity, type Refusal, StartError, type Storage } from '@perdure/ports'
 import type * as postgres from '@perdure/postgres'
 import type { ServerConfig } from '@perdure/protocol'
-import { type Encryption, type OpenedDatabase, openSqliteStorage, type SchemaChange } from '@perdure/sqlite'
+import { type Encryption, type OpenedDatabase, openSqliteStorage } from '@perdure/sqlite'
 import type { DatabaseAccess } from './pre-bind.ts'
 
 /** A storage that the server opened. */
@@ -104,42 +104,5 @@ function besideConfig(folder: string): string | undefined {
     return pathToFileURL(createRequire(join(folder, 'package.json')).resolve(PEER)).href
   } catch {
     return undefined
-  }
-}
-
-/** Logs what a start finds and does in its database files. */
-export interface StorageNotes {
-  /** The callbacks for one storage. */
-  of(path: string): Required<Pick<OpenStorage, 'onLogMissing' | 'onOpened' | 'onWarning'>>
-  /** Adds to the error of a failed start which files it has migrated: an earlier release no longer opens them. */
-  explain(error: unknown): unknown
-}
-
-export function createStorageNotes(logger: Logger): StorageNotes {
-  const migrated: (SchemaChange & { readonly path: string })[] = []
-  return {
-    of: (path) => ({
-      onWarning: (message) => logger.warn(message),
-      onLogMissing: () =>
-        logger.warn(
-          'the last server did not shut down cleanly, and its write-ahead log is missing: the newest commits are lost, unless a program has moved them into the database file',
-          { path: `${path}-wal` },
-        ),
-      onOpened({ path, schemaVersion, change }) {
-        if (change === undefined) return logger.info('database opened', { path, schemaVersion })
-        if (change.copy === undefined) return logger.info('database created', { path, schemaVersion })
-        migrated.push({ path, ...change })
-        logger.info('database migrated', { path, ...change })
-      },
-    }),
-    explain(error) {
-      if (!(error instanceof StartError) || migrated.length === 0) return error
-      const { kind, message, hint, cause } = error
-      const notes = migrated.map(
-        ({ path, from, to, copy }) =>
-          `this start has migrated ${path} from schema version ${from} to ${to}; for an earlier release, restore ${copy}`,
-      )
-      return new StartError(kind, { message, hint: [hint?.replace(/\.$/, ''), ...notes].join('; '), cause })
-    },
   }
 }

@@ -4,7 +4,7 @@ import { StartError } from '@perdure/ports'
 import type Database from 'better-sqlite3'
 import type { Migration } from '../migrations/migration.ts'
 import { MIGRATIONS } from '../migrations/migrations.ts'
-import type { AppliedMigration } from './applied-migration.ts'
+import type { AppliedMigration, SchemaChange } from './applied-migration.ts'
 import { createPrivateFile, fileSize } from './private-file.ts'
 import { sha256OfFile } from './replace-file.ts'
 import { corruptError } from './sqlite-error.ts'
@@ -14,15 +14,6 @@ export interface MigrateOptions {
   readonly path?: string | undefined
   readonly now: () => number
   readonly migrations?: readonly Migration[] | undefined
-}
-
-/** The schema versions before and after the pending migrations were applied. */
-export interface SchemaChange {
-  /** 0 for a new database. */
-  readonly from: number
-  readonly to: number
-  /** The copy with the old schema; `undefined` if none was made. */
-  readonly copy: string | undefined
 }
 
 /**

@@ -21,6 +21,7 @@ export function cutAfter<Whole extends Storage>(whole: Whole, firstLimit: number
   let commits = 0
   let lastCommit = firstLimit
   let isOver = false
+  let hasEnded = false
   const { promise: isCut, resolve } = Promise.withResolvers<void>()
   const never = new Promise<never>(() => undefined)
   const unitOfWork = new Proxy(whole.unitOfWork, {
@@ -29,9 +30,13 @@ export function cutAfter<Whole extends Storage>(whole: Whole, firstLimit: number
       return async (...args: Parameters<typeof target.commit>) => {
         if (isOver || commits >= lastCommit) return never
         commits++
-        isOver = commits >= lastCommit
+        const isLast = commits >= lastCommit
+        isOver = isLast
         const outcome = await target.commit(...args)
         if (!isOver) return outcome
+        if (!isLast) return never
+        // Not before: a commit of the dead process must not be applied beside the next process.
+        hasEnded = true
         resolve()
         return never
       }
@@ -41,7 +46,7 @@ export function cutAfter<Whole extends Storage>(whole: Whole, firstLimit: number
     storage: { ...whole, unitOfWork },
     count: () => commits,
     isCut,
-    hasEnded: () => isOver,
+    hasEnded: () => hasEnded,
     endAfter(more) {
       if (!isOver) lastCommit = commits + more
     },

@@ -56,6 +56,10 @@ const agents = [
     },
   },
   { id: 'quick', description: 'Completes at once.', agent: { id: 'quick', run: async () => 'done' } },
+  {
+    ...{ id: 'judged', description: 'Is judged after its end.', agent: { id: 'judged', run: async () => 'done' } },
+    scorers: { use: [{ name: 'is done', score: () => ({ pass: true }) }], sample: 1 },
+  },
   { id: 'fails', description: 'Fails.', agent: { id: 'fails', run: () => Promise.reject(new Error('no')) } },
   {
     id: 'retries',
@@ -167,6 +171,15 @@ const until = (type: string) => client.until((frame) => frame.type === type)
 const ended = (runId: string, type: string) =>
   client.until((frame) => frame.type === type && (frame.payload as Started).runId === runId)
 
+/** Waits until the agent has a run, and returns its id. */
+async function firstRunOf(agentId: string): Promise<string> {
+  for (;;) {
+    const { items } = await (await fetch(`${url}/runs?agentId=${agentId}`)).json()
+    if (items.length > 0) return items[0].id
+    await setTimeout(5)
+  }
+}
+
 /** Starts the agents and the workflow, and subscribes to every subject that carries their events. */
 async function scenario() {
   const works = await post('/agents/works/stream', { sessionId: 'chat' })
@@ -182,6 +195,11 @@ async function scenario() {
   await ended(fails.runId, 'run.failed')
   const forked = await post(`/runs/${fails.runId}/fork`, { from: 'start' })
   await ended(forked.runId, 'run.failed')
+
+  const judged = await post('/agents/judged/run', {})
+  expect(judged).toMatchObject({ status: 'completed' })
+  await client.subscribe(`agent:judged-scorers/runs/${await firstRunOf('judged-scorers')}/events`, 'e1.0')
+  await until('run.scored')
 
   const retries = await post('/agents/retries/stream', {})
   await client.subscribe(retries.subject)

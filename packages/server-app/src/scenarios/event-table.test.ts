@@ -174,8 +174,9 @@ const ended = (runId: string, type: string) =>
 /** Waits until the agent has a run, and returns its id. */
 async function firstRunOf(agentId: string): Promise<string> {
   for (;;) {
-    const { items } = await (await fetch(`${url}/runs?agentId=${agentId}`)).json()
-    if (items.length > 0) return items[0].id
+    const text = await (await fetch(`${url}/runs?agentId=${agentId}`)).text()
+    const [first] = (JSON.parse(text) as { readonly items: readonly { readonly id: string }[] }).items
+    if (first !== undefined) return first.id
     await setTimeout(5)
   }
 }

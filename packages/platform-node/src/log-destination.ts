@@ -11,9 +11,10 @@ export interface ProcessStream {
 
 /**
  * Writes log lines without blocking the caller, one write at a time. A line is written after the present turn of the
- * event loop, or `pauseMs` later if the last write began less than `pauseMs` ago: a write costs more than its lines. While the destination accepts nothing (a pipe that nobody reads, a full disk), lines wait in a bounded
- * buffer. Lines that do not fit are dropped and counted; once the waiting lines are written, one more line reports how
- * many were dropped.
+ * event loop, or `pauseMs` later if the last write began less than `pauseMs` ago: a write costs more than its lines.
+ * While the destination accepts nothing (a pipe that nobody reads, a full disk), lines wait in a bounded buffer. Lines
+ * that do not fit are dropped and counted; once the waiting lines are written, one more line reports how many were
+ * dropped.
  */
 export interface LogDestination extends LogStream {
   write(text: string): void

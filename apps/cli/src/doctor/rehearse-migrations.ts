@@ -5,6 +5,7 @@ import type { ServerConfig } from '@perdure/protocol'
 import { filesDirectory, storageEncryption } from '@perdure/server-app/admin'
 import { createBackup, migrate, migrationStatus } from '@perdure/sqlite'
 import type { LoadedConfig } from '../config/load-config.ts'
+import { isAlive } from '../is-alive.ts'
 import { type Finding, fail, failFrom, ok, warn } from './finding.ts'
 
 interface Rehearsal {
@@ -64,7 +65,7 @@ const PREFIX = 'upgrade-check-'
 /** Removes the copies of checks that were killed: they hold the data of the server. Best effort. */
 function removeLeftovers(folder: string): void {
   for (const name of readdirSync(folder)) {
-    const [, pid] = /^upgrade-check-(\d+)-/.exec(name) ?? []
+    const pid = name.startsWith(PREFIX) ? /^\d+(?=-)/.exec(name.slice(PREFIX.length))?.[0] : undefined
     if (pid === undefined || isOtherProcess(Number(pid))) continue
     try {
       rmSync(join(folder, name), { recursive: true, force: true })
@@ -73,13 +74,7 @@ function removeLeftovers(folder: string): void {
 }
 
 /** Whether another process with this id is alive. This process has made no copy yet. */
-function isOtherProcess(pid: number): boolean {
-  try {
-    return pid !== process.pid && process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
+const isOtherProcess = (pid: number): boolean => pid !== process.pid && isAlive(pid)
 
 /** A server may be writing to the same disk. The migrations write about as much again as they copy, at most. */
 async function spaceShortage({ storage }: ServerConfig): Promise<Finding | undefined> {

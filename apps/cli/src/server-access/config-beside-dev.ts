@@ -3,6 +3,7 @@ import type { ServerConfig } from '@perdure/protocol'
 import { type LoadedConfig, withValue } from '../config/load-config.ts'
 import { validConfig } from '../config/valid-config.ts'
 import { devPepperPath } from '../dev/dev-pepper.ts'
+import { isAlive } from '../is-alive.ts'
 import { readDevSession } from './dev-session.ts'
 
 /**
@@ -26,9 +27,5 @@ export function configWithDevPepper(loaded: LoadedConfig): ServerConfig {
 
 function isDevRunning(cwd: string): boolean {
   const session = readDevSession(cwd)
-  try {
-    return session !== undefined && process.kill(session.pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
+  return session !== undefined && isAlive(session.pid)
 }

@@ -22,6 +22,7 @@ import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import { activeAncestors } from '../runs/active-ancestors.ts'
 import type { Via } from '../runs/run-events.ts'
 import { awaitsResume, readSuspension, storeResumption } from '../runs/stored-suspension.ts'
+import { asksToRepeat } from './asks-to-repeat.ts'
 
 export interface DecideApprovalsDeps extends CommitOnceDeps {
   readonly approvals: ApprovalStore
@@ -165,7 +166,7 @@ function changeOf(step: StepRecord, resolution: ApprovalResolution): Omit<Resolv
   const approved = status === 'approved'
   const payload = decision === undefined ? undefined : fromJsonText(decision)
   const args = editedArgs === undefined ? undefined : fromJsonText(editedArgs)
-  if (step.kind !== 'step') return { result: toJsonText({ approved, reason, payload, by, args }) }
+  if (!asksToRepeat(step)) return { result: toJsonText({ approved, reason, payload, by, args }) }
   if (approved) return { change: ({ attempt }) => ({ status: 'started', attempt }) }
   return { change: refusedChange(step, reason, resolvedAt) }
 }

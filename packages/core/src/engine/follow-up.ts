@@ -17,6 +17,7 @@ import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.t
 import type { ResolveWait } from '../durable/resolve-wait.ts'
 import { abortIfActive } from '../runs/abort-if-active.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
+import { isBackground } from '../runs/background-run.ts'
 import { eachRun } from '../runs/each-run.ts'
 import { childEvent } from '../runs/run-events.ts'
 import type { OutcomeInfo } from '../runs/run-waiters.ts'
@@ -114,9 +115,9 @@ function errorOfCall(name: string, { id, status, error }: RunRecord): RunError {
 
 async function abortChildren({ runs, abortRun }: FollowUpDeps, parent: Pick<RunRecord, 'id'>): Promise<void> {
   const filter = { parentRunId: parent.id, statuses: ACTIVE_RUN_STATUSES } as const
-  for await (const { id, flow } of eachRun(runs, filter, { content: [] })) {
-    if (flow?.background !== undefined) continue
-    await abortIfActive(abortRun, { runId: id, reason: 'the parent run has ended', visibility: EVERY_ROW })
+  for await (const child of eachRun(runs, filter, { content: [] })) {
+    if (isBackground(child)) continue
+    await abortIfActive(abortRun, { runId: child.id, reason: 'the parent run has ended', visibility: EVERY_ROW })
   }
 }
 

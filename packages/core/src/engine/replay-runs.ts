@@ -8,6 +8,7 @@ import {
 } from '@perdure/ports'
 import { type ModelRequest, type RequestPart, requestDifference } from '../durable/model-request.ts'
 import { readRecordedCalls } from '../durable/recorded-calls.ts'
+import { eachEvent } from '../realtime/each-event.ts'
 import { eachRun } from '../runs/each-run.ts'
 import { awaitsResume } from '../runs/stored-suspension.ts'
 import { withoutExecution } from './check-runs.ts'
@@ -100,20 +101,14 @@ function callsText(reason: ParkReason): string {
   return `call ${reason.seq} is recorded as ${reason.expected}, but ${found}`
 }
 
-const PAGE = { limit: 500, maxLength: 1_048_576 }
-
 /** What the models were asked, by the number of the call. */
 async function readRequests({ events }: ReplayRunsDeps, { id }: RunRecord): Promise<ReadonlyMap<number, ModelRequest>> {
   const requests = new Map<number, ModelRequest>()
-  for (let after = 0, hasMore = true; hasMore; ) {
-    const page = await events.read({ runId: id }, { after, ...PAGE })
-    for (const { type, payload } of page) {
-      if (type !== 'step.start') continue
-      const { seq, request } = fromJsonText(payload) as { readonly seq: number; readonly request?: ModelRequest }
-      if (request !== undefined) requests.set(seq, request)
-    }
-    after = page.at(-1)?.position ?? after
-    hasMore = page.length > 0
+  const span = { stream: { runId: id }, through: Number.MAX_SAFE_INTEGER }
+  for await (const { type, payload } of eachEvent(events, span, (event) => event)) {
+    if (type !== 'step.start') continue
+    const { seq, request } = fromJsonText(payload) as { readonly seq: number; readonly request?: ModelRequest }
+    if (request !== undefined) requests.set(seq, request)
   }
   return requests
 }

@@ -8,6 +8,7 @@ import {
   type YieldTurn,
 } from '@perdure/ports'
 import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
+import { isBackground } from '../runs/background-run.ts'
 import { type Blocker, blockerOf, findBlocker } from '../runs/blocker.ts'
 import { renderOutcome, type WaitingFor } from '../runs/run-outcome.ts'
 import { waitsOf } from '../runs/waiting-for.ts'
@@ -89,8 +90,7 @@ export function createSettleOutcome(deps: SettleOutcomeDeps): SettleOutcome {
   }
 }
 
-/** Nobody waits for a run that outlives its parent. */
-const waitingParentOf = ({ parentRunId, flow }: RunRecord) => (flow?.background === undefined ? parentRunId : undefined)
+const waitingParentOf = (run: RunRecord) => (isBackground(run) ? undefined : run.parentRunId)
 
 /** Stores the answer and resolves the waiters, unless the run has continued meanwhile. */
 async function answer(deps: SettleOutcomeDeps, run: RunRecord, blocker: Blocker): Promise<boolean> {

@@ -9,8 +9,10 @@ import {
   type StepStore,
 } from '@perdure/ports'
 import { ADMIN_SCOPE } from '@perdure/protocol'
+import { asksToRepeat } from '../approvals/asks-to-repeat.ts'
 import type { ResolveApproval } from '../approvals/resolve-approval.ts'
 import { eachItem } from '../collections/each-item.ts'
+import { isBackground } from '../runs/background-run.ts'
 import { eachRun } from '../runs/each-run.ts'
 import { queuedSince } from './run-line.ts'
 
@@ -29,15 +31,17 @@ export interface SupersedeDeps {
 export type Supersede = (turn: Pick<ListedRun<never>, 'id' | 'owner'>, message: RunRecord) => Promise<void>
 
 export function createSupersede({ approvals, runs, steps, resolveApproval }: SupersedeDeps): Supersede {
-  const asksToRepeat = async ({ runId, seq }: Pick<ApprovalRecord, 'runId' | 'seq'>) =>
-    seq !== undefined && (await steps.find(runId, seq))?.kind === 'step'
+  const mayRepeat = async ({ runId, seq }: Pick<ApprovalRecord, 'runId' | 'seq'>) => {
+    const asking = seq === undefined ? undefined : await steps.find(runId, seq)
+    return asking !== undefined && asksToRepeat(asking)
+  }
 
   const deny = async (runId: string, message: RunRecord): Promise<void> => {
     const pages = (cursor: string | undefined) =>
       approvals.list({ runId, status: 'pending' }, { limit: 100, order: 'asc', cursor }, EVERY_ROW)
     for await (const approval of eachItem(pages)) {
       const { id: approvalId, createdAt } = approval
-      if (createdAt > queuedSince(message) || (await asksToRepeat(approval))) continue
+      if (createdAt > queuedSince(message) || (await mayRepeat(approval))) continue
       // The message withdraws what its owner has asked for, whoever would decide it.
       const decision = { approved: false, reason: 'superseded', by: message.owner, scopes: [ADMIN_SCOPE] }
       await resolveApproval({ approvalId, ...decision, visibility: EVERY_ROW }).catch((error: unknown) => {
@@ -46,7 +50,7 @@ export function createSupersede({ approvals, runs, steps, resolveApproval }: Sup
       })
     }
     for await (const child of eachRun(runs, { parentRunId: runId, statuses: ['suspended'] }, { content: [] })) {
-      if (child.flow?.background === undefined) await deny(child.id, message)
+      if (!isBackground(child)) await deny(child.id, message)
     }
   }
 

@@ -1,4 +1,5 @@
 import { EVERY_ROW, type EventLog, fromJsonText, type JsonText, type RunRecord, type RunStore } from '@perdure/ports'
+import { eachEvent } from '../realtime/each-event.ts'
 import { answerText, observedRuns } from '../recording/observed-runs.ts'
 import { type RecordedEvent, type RecordedRun, recordingOf } from '../recording/recording-of.ts'
 import type { ScoredRun } from '../targets/scoring.ts'
@@ -11,8 +12,6 @@ export interface ReadScoredRunDeps {
   readonly events: EventLog
 }
 
-const PAGE = { limit: 500, maxLength: 1_048_576 }
-
 export const createReadScoredRun =
   ({ runs, events }: ReadScoredRunDeps): ReadScoredRun =>
   async (runId) => {
@@ -21,14 +20,12 @@ export const createReadScoredRun =
   }
 
 async function readEvents(events: EventLog, runId: string): Promise<readonly RecordedEvent[]> {
+  const span = { stream: { runId }, through: Number.MAX_SAFE_INTEGER }
   const read: RecordedEvent[] = []
-  for (let after = 0; ; ) {
-    const page = await events.read({ runId }, { after, ...PAGE })
-    const last = page.at(-1)
-    if (last === undefined) return read
-    after = last.position
-    for (const { type, payload, at } of page) read.push({ type, payload: fromJsonText(payload), at: isoTime(at) })
+  for await (const { type, payload, at } of eachEvent(events, span, (event) => event)) {
+    read.push({ type, payload: fromJsonText(payload), at: isoTime(at) })
   }
+  return read
 }
 
 const isoTime = (at: number): string => new Date(at).toISOString()

@@ -32,8 +32,9 @@ export interface ExportSessionDeps extends SessionRecordsDeps, FileRecordsDeps {
 }
 
 /**
- * Exports a session as lines of JSON: the session, its messages, each run with its approvals, its events as delivered, the files
- * that it holds, each with its content in lines `{ type: 'file-part', record: { fileId, data } }` of base64, and finally `{ type: 'checksum', algorithm: 'sha256', records, value }` over all preceding bytes. Reads as fast as the
+ * Exports a session as lines of JSON: the session, its messages, each run with its approvals, its events as delivered,
+ * the files that it holds, each with its content in lines `{ type: 'file-part', record: { fileId, data } }` of base64,
+ * and finally `{ type: 'checksum', algorithm: 'sha256', records, value }` over all preceding bytes. Reads as fast as the
  * client does: records in small batches, and long texts in parts. An export without the checksum line is incomplete.
  *
  * The audit entry of an export is written before anything is read.

@@ -34,11 +34,9 @@ export function keepTokens<Stores extends Pick<Storage, 'tokens' | 'unitOfWork'>
   }
 
   const keep = (digest: string, token: TokenRecord) => {
+    const [oldest] = known.keys()
+    if (oldest !== undefined && known.size >= MAX_TOKENS) known.delete(oldest)
     known.set(digest, token)
-    for (const oldest of known.keys()) {
-      if (known.size <= MAX_TOKENS) break
-      known.delete(oldest)
-    }
   }
 
   return {

@@ -1,4 +1,5 @@
 import type { RunSummary } from '../api/resources.ts'
+import { type Fields, isFields } from '../conversation/fold-parts.ts'
 import { type PassRate, passRateOf } from './pass-rate.ts'
 
 export interface ShownScore {
@@ -35,8 +36,7 @@ function scoreOf(value: unknown): readonly ShownScore[] {
   return [{ scorer, pass, reason: typeof reason === 'string' ? reason : undefined }]
 }
 
-const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? { ...value } : {}
+const membersOf = (value: unknown): Fields => (isFields(value) ? value : {})
 
 export interface ScorerRate extends PassRate {
   readonly scorer: string

@@ -47,7 +47,9 @@ const bundle = async (name: string, output: OutputOptions) => {
 const chunks = await bundle('console', {
   ...{ entryFileNames: '[name]-[hash].js', chunkFileNames: '[name]-[hash].js' },
   // What most pages use is one file, because each file is a request.
-  codeSplitting: { groups: [{ name: 'parts', test: /page\/(parts|api)\/|page\/(route|app-context|diff\/diff-table)\./ }] },
+  codeSplitting: {
+    groups: [{ name: 'parts', test: /page\/(parts|api)\/|page\/(route|app-context|diff\/diff-table)\./ }],
+  },
 })
 for (const { fileName, code } of chunks) write(fileName, code)
 const style = readFileSync(join(source, 'console.css'), 'utf8')

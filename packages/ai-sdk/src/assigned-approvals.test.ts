@@ -4,7 +4,7 @@ import { tool } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { toModelMessages } from './agents/model-messages.ts'
-import { chatAgent, toolOptions } from './index.ts'
+import { chatAgent, toolCallOf, toolOptions } from './index.ts'
 import { type ScriptedCall, scriptedModel } from './testing.ts'
 import { plainFailure } from './tools/failure-text.ts'
 
@@ -14,7 +14,7 @@ const refund = tool({
   description: 'Refunds an order',
   inputSchema: INPUT,
   execute: (input, options) => {
-    seen.push([input, (options as { readonly approval?: unknown }).approval])
+    seen.push([input, toolCallOf(options).approval])
     if (input.amount === 13) throw new Error('unlucky')
     return { refunded: input.amount }
   },

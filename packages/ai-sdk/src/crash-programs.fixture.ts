@@ -1,7 +1,7 @@
 import type { AgentDefinition, RunContext } from '@perdure/core'
 import { dynamicTool, Output, stepCountIs, type ToolSet, tool, wrapLanguageModel } from 'ai'
 import { z } from 'zod'
-import { chatAgent, durable } from './index.ts'
+import { chatAgent, durable, toolCallOf } from './index.ts'
 import { type ScriptedAnswer, scriptedModel } from './testing.ts'
 
 /** What happened outside of the log. */
@@ -33,9 +33,14 @@ export interface Given {
 
 export const inputSchema = z.object({ of: z.string() })
 
+export type CallOptions = Parameters<typeof toolCallOf>[0]
+
+export const noteIn = ({ executed }: Pick<World, 'executed'>, options: CallOptions): void =>
+  void executed.push(toolCallOf(options).idempotencyKey)
+
 export function toolsOf({ executed }: World): ToolSet {
-  const execute = ({ of }: { readonly of: string }, options: object) => {
-    executed.push((options as { readonly idempotencyKey: string }).idempotencyKey)
+  const execute = ({ of }: { readonly of: string }, options: CallOptions) => {
+    noteIn({ executed }, options)
     return `saw ${of}`
   }
   return {
@@ -122,7 +127,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
           research: tool({
             inputSchema,
             execute: async ({ of }, options) => {
-              world.executed.push((options as unknown as { readonly idempotencyKey: string }).idempotencyKey)
+              noteIn(world, options)
               const { text } = await durable().generateText({ model: scriptedModel([`about ${of}`]), prompt: of })
               return text
             },

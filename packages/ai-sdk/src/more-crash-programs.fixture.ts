@@ -1,12 +1,18 @@
 import { type AgentDefinition, defineAgent, type RunContext } from '@perdure/core'
 import { extractReasoningMiddleware, hasToolCall, Output, stepCountIs, tool, wrapLanguageModel } from 'ai'
 import { z } from 'zod'
-import { ask, type Given, inputSchema, look, type Program, streaming, type World } from './crash-programs.fixture.ts'
+import {
+  ask,
+  type CallOptions,
+  type Given,
+  inputSchema,
+  look,
+  noteIn,
+  type Program,
+  streaming,
+} from './crash-programs.fixture.ts'
 import { chatAgent, durable } from './index.ts'
 import { scriptedModel } from './testing.ts'
-
-const noteIn = ({ executed }: World, options: object) =>
-  void executed.push((options as { readonly idempotencyKey: string }).idempotencyKey)
 
 /** A run of a chat agent with these settings. */
 const chatting =
@@ -81,9 +87,10 @@ export const MORE_PROGRAMS: Readonly<Record<string, Program>> = {
         greet: tool({
           inputSchema,
           contextSchema: z.object({ name: z.string() }),
-          execute: (_: unknown, options: object) => {
+          execute: (_: unknown, options: CallOptions) => {
             noteIn(world, options)
-            const { context, experimental_context } = options as Readonly<Record<string, { readonly name: string }>>
+            const { context, experimental_context } = options as CallOptions &
+              Readonly<Record<string, { readonly name: string }>>
             return `Hello ${(context ?? experimental_context)?.name}`
           },
         } as never),

@@ -1,17 +1,22 @@
 import { dynamicTool, jsonSchema, Output, smoothStream, stepCountIs, tool } from 'ai'
 import { z } from 'zod'
-import { inputSchema, look, type Program, streaming, type World } from './crash-programs.fixture.ts'
+import {
+  type CallOptions,
+  inputSchema,
+  look,
+  noteIn,
+  type Program,
+  streaming,
+  type World,
+} from './crash-programs.fixture.ts'
 import { durable } from './index.ts'
-
-const noteIn = ({ executed }: World, options: object) =>
-  void executed.push((options as { readonly idempotencyKey: string }).idempotencyKey)
 
 /** A tool as the MCP client of the SDK makes it from what a server lists. */
 const mcpTool = (world: World) =>
   dynamicTool({
     description: 'Searches the catalog',
     inputSchema: jsonSchema({ type: 'object', properties: { of: { type: 'string' } }, additionalProperties: false }),
-    execute: async (input: unknown, options: object) => {
+    execute: async (input: unknown, options: CallOptions) => {
       noteIn(world, options)
       return { content: [{ type: 'text', text: `found ${(input as { readonly of: string }).of}` }], isError: false }
     },

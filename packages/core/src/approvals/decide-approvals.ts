@@ -155,9 +155,9 @@ async function resolvedWaitOf(
   steps: StepStore,
   { approval, resolution }: ResolvedApproval,
 ): Promise<readonly ResolvedWait[]> {
-  const { seq, runId } = approval
+  const { seq, runId, toolCallId } = approval
   const step = seq === undefined ? undefined : await steps.find(runId, seq)
-  return step?.status === 'waiting' ? [{ step, ...changeOf(step, resolution) }] : []
+  return step?.status === 'waiting' ? [{ step, toolCallId, ...changeOf(step, resolution) }] : []
 }
 
 /** A step that asked to run again is started or fails; any other call receives the decision as its result. */

@@ -173,6 +173,34 @@ describe('a tool that was executing when the process died', () => {
       expect([approval?.toolCallId, types.includes('tool.approval.requested')]).toEqual([effects[0], true])
     },
   )
+
+  it.each(['fail', 'ask'] as const)(
+    'has a failed end in the log when it must not run again (onCrash %s)',
+    async (onCrash) => {
+      const process = processes()
+      const { effects, code } = crashing(onCrash)
+      const runId = await startFlow(await process(code))
+
+      const second = await process(code)
+      const [approval] = (await second.readApprovals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)).items
+      const decision = { approved: false, by: 'bob', visibility: EVERY_ROW } as const
+      if (approval !== undefined) await second.resolveApproval({ approvalId: approval.id, ...decision })
+      await untilIdle(second.clock)
+
+      const told = (await second.eventsOf(runId)).flatMap(({ type, payload }) =>
+        type === 'tool.execute.error' || type === 'step.error' ? [{ type, ...(fromJsonText(payload) as object) }] : [],
+      )
+      const [key] = effects
+      const error = {
+        kind: 'execution_failed',
+        message: expect.stringContaining('was executing when the server stopped'),
+      }
+      expect(told).toMatchObject([
+        { type: 'tool.execute.error', toolCallId: key, toolName: 'pay', idempotencyKey: key, error },
+        { type: 'step.error', step: 'pay', error: { code: 'step-failed' }, willRetry: false },
+      ])
+    },
+  )
 })
 
 describe('the id of a tool call that requires an approval', () => {

@@ -9,7 +9,7 @@ import { isUnrecordable, type RecordedResult, recordResult, resultMembers } from
 import type { ShownResultFile } from './result-files.ts'
 import type { Charge } from './run-budget.ts'
 import type { StepFn, StepOptions } from './step.ts'
-import { completionEvents } from './step-events.ts'
+import { completionEvents, idempotencyKeyOf } from './step-events.ts'
 import { withLimits } from './step-retry.ts'
 import { checkUsage, type UsageReport } from './usage-report.ts'
 
@@ -136,8 +136,6 @@ function observeModel({ clock, runMeter, recordContent }: CallScope, { model: ca
     failed: (thrown) => runMeter.modelCalled(called, { seconds: seconds(), answer, thrown }),
   }
 }
-
-export const idempotencyKeyOf = ({ runId, seq }: Pick<StepRecord, 'runId' | 'seq'>): string => `${runId}.${seq}`
 
 /** The entry that records the result. */
 export function completion(

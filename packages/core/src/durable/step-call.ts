@@ -17,12 +17,12 @@ import { passBudget } from './budget-gate.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkCall } from './check-call.ts'
 import { checkStepOptions } from './check-step-options.ts'
-import { change, idempotencyKeyOf, performStep, type Said, type StepRef, type Try } from './perform-step.ts'
+import { change, performStep, type Said, type StepRef, type Try } from './perform-step.ts'
 import { type RecordedResult, resultMembers } from './recorded-result.ts'
 import { retryDelayMs, retryPolicyOf } from './retry-policy.ts'
 import type { Reservation } from './run-budget.ts'
 import type { StepFn, StepOptions } from './step.ts'
-import { stepEvent } from './step-events.ts'
+import { cutOffEvents, idempotencyKeyOf, stepEvent } from './step-events.ts'
 import { pauseFor } from './step-retry.ts'
 
 /**
@@ -134,7 +134,10 @@ async function afterCrash(
   if (recorded.attempt === run.attempt) return recorded // A person has approved another execution.
   const isUsedUp = (recorded.recoveries ?? 0) >= (recoveries ?? Number.POSITIVE_INFINITY)
   if (onCrash === 'retry' && !isUsedUp) return recorded
-  return onCrash === 'fail' || isUsedUp ? fail(scope, recorded) : ask(scope, recorded, asked)
+  const toolCallId = asked.kind === 'tool' ? (asked.toolCallId ?? idempotencyKeyOf(recorded)) : undefined
+  return onCrash === 'fail' || isUsedUp
+    ? fail(scope, recorded, toolCallId)
+    : ask(scope, recorded, { ...asked, toolCallId })
 }
 
 const CUT_OFF = 'was executing when the server stopped'
@@ -143,19 +146,13 @@ const CUT_OFF = 'was executing when the server stopped'
 export const isCutOffStep = (error: { readonly code?: unknown; readonly message?: unknown }): boolean =>
   error.code === 'step-failed' && String(error.message).endsWith(CUT_OFF)
 
-async function fail(scope: CallScope, recorded: StepRecord): Promise<StepRecord> {
+async function fail(scope: CallScope, recorded: StepRecord, toolCallId: string | undefined): Promise<StepRecord> {
   const error: RunError = { code: 'step-failed', message: `${recorded.name} ${CUT_OFF}` }
   return scope.ledger.busy(async () => {
     const at = scope.clock.now()
     await scope.journal.record({
       writes: [change(recorded, 'started', { status: 'failed', error, endedAt: at })],
-      events: [
-        stepEvent(scope.run, 'step.error', {
-          step: { ...recorded, kind: 'step' },
-          at,
-          detail: { error, willRetry: false },
-        }),
-      ],
+      events: cutOffEvents(scope.run, { step: recorded, error, toolCallId }, at),
     })
     return scope.ledger.deliver({ ...recorded, status: 'failed', error })
   })
@@ -164,7 +161,7 @@ async function fail(scope: CallScope, recorded: StepRecord): Promise<StepRecord>
 async function ask(
   scope: CallScope,
   recorded: StepRecord,
-  { kind = 'step', toolCallId = idempotencyKeyOf(recorded), shown }: Pick<Work, 'kind' | 'toolCallId' | 'shown'>,
+  { kind = 'step', toolCallId, shown }: Pick<Work, 'kind' | 'toolCallId' | 'shown'>,
 ): Promise<StepRecord> {
   const { journal, ledger } = scope
   const { approval, events } = approvalRequest(scope, {
@@ -172,7 +169,7 @@ async function ask(
     name: recorded.name,
     title: `Run the ${kind === 'model' ? 'step' : kind} ${recorded.name} again? It was executing when the server stopped.`,
     payload: shown,
-    ...(kind === 'tool' ? { toolCallId } : {}),
+    ...(toolCallId === undefined ? {} : { toolCallId }),
   })
   await ledger.busy(() =>
     journal.record({

@@ -2,7 +2,7 @@ import type { EpochMs, JsonText, NewEvent, RunRecord, StepChange, StepRecord, Wr
 import { unparked } from '../runs/parked.ts'
 import { lifecycleEvent, type Via } from '../runs/run-events.ts'
 import { awaitsResume } from '../runs/stored-suspension.ts'
-import { completionEvents } from './step-events.ts'
+import { completionEvents, cutOffEvents } from './step-events.ts'
 
 /** A wait and how it ends. */
 export interface ResolvedWait {
@@ -10,6 +10,8 @@ export interface ResolvedWait {
   readonly result?: JsonText | undefined
   /** Replaces the completion of the call; set when a person has decided whether a step may execute again. */
   readonly change?: StepChange | ((run: RunRecord) => StepChange) | undefined
+  /** The call of a tool that the person decided about. */
+  readonly toolCallId?: string | undefined
 }
 
 /** The writes that end waits of one run, and the updated run if they resume it. */
@@ -47,7 +49,7 @@ export function planResolution(
     : {}
   const resumed = goesOn ? { ...run, ...change } : undefined
   const reason = first === undefined || resumption !== undefined ? 'resume' : `${first.step.kind} ${first.step.name}`
-  const ends = waits.map((wait) => ({ step: wait.step, change: changeOf(run, wait, at) }))
+  const ends = waits.map((wait) => ({ ...wait, change: changeOf(run, wait, at) }))
   return {
     resumed,
     writes: [
@@ -73,10 +75,19 @@ export function planResolution(
       ),
     ],
     events: [
-      ...ends.flatMap(({ step, change }) => (change.status === 'completed' ? completionEvents(run, step, at) : [])),
+      ...ends.flatMap((end) => eventsOf(run, end, at)),
       ...(resumed === undefined ? [] : [lifecycleEvent(resumed, 'run.resumed', { at, reason, via, payload })]),
     ],
   }
+}
+
+interface End extends ResolvedWait {
+  readonly change: StepChange
+}
+
+function eventsOf(run: RunRecord, { step, change, toolCallId }: End, at: EpochMs): readonly NewEvent[] {
+  if (change.status === 'completed') return completionEvents(run, step, at)
+  return change.error === undefined ? [] : cutOffEvents(run, { step, error: change.error, toolCallId }, at)
 }
 
 function changeOf(run: RunRecord, { change, result }: ResolvedWait, endedAt: EpochMs): StepChange {

@@ -5,6 +5,8 @@ import { agentOf, createTestEngine, gate, outcomeOf, untilIdle } from './test-en
 const KEY = { id: 'k'.repeat(64), fingerprint: 'f' }
 const WAIT = { waitMs: 5_000, key: KEY }
 
+const TEN_TOKENS = { provider: 'p', model: 'm', inputTokens: 10 }
+
 function setUp() {
   const open = gate<string>()
   const engine = createTestEngine({
@@ -14,6 +16,8 @@ function setUp() {
       agentOf('sleepy', async (_, { sleep }) => [await sleep('nap', 3_000), 'awake'][1]),
       agentOf('asking', async (_, { sleep, approval }) => [await sleep('nap', 10), await approval('ok')]),
       agentOf('busy', async (_, { sleep }) => [await sleep('nap', 3_000), await gate().promise]),
+      agentOf('paid', async (_, { usage, approval }) => [await usage(TEN_TOKENS), await approval('ok')]),
+      agentOf('returned', async (_, { usage, suspend }) => [await usage(TEN_TOKENS), suspend()][1]),
       agentOf('both', (_, { sleep, approval }) => Promise.all([sleep('nap', 3_000), approval('ok')])),
     ],
   })
@@ -64,6 +68,17 @@ describe('a waiting request', () => {
     expect(await reply).toMatchObject({ status: 200 })
     expect(outcomeOf(await reply)).toMatchObject({ status: 'suspended', approvals: [{ name: 'ok' }] })
     expect(statusOf((await engine.recall(KEY))?.json)).toBe('suspended')
+  })
+
+  it.each(['paid', 'returned'])('has the usage of the suspended run of agent %s', async (agentId) => {
+    const { engine, advance } = setUp()
+    await engine.start()
+    const reply = engine.run(agentId, WAIT)
+    await advance(0)
+
+    const expected = { status: 'suspended', usage: { inputTokens: 10 } }
+    expect(outcomeOf(await reply)).toMatchObject(expected)
+    expect(JSON.parse((await engine.recall(KEY))?.json ?? 'null')).toMatchObject(expected)
   })
 
   it('is answered with the current status after waitMs, and stores that answer under its key', async () => {

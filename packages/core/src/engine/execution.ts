@@ -160,7 +160,7 @@ async function startCode(
   const call: Call = { scope, target, context }
   const begin = () => scope.nesting.inRun(context, () => callTarget(deps, call))
   const called = () => (span === noSpan ? begin() : span.within(begin))
-  const ways = budget.isSpent ? [] : [called(), blocked(deps, { run, ledger, journal })]
+  const ways = budget.isSpent ? [] : [called(), blocked(deps, { run, ledger, journal, used: budget.used })]
   return {
     journal,
     used: budget.used,
@@ -230,11 +230,12 @@ function divergedVerdict(deps: ExecutionDeps, { ledger }: CallScope, divergence:
 
 async function suspendItself(
   deps: ExecutionDeps,
-  { run, ledger, ancestors }: CallScope,
+  { run, ledger, ancestors, budget }: CallScope,
   suspension: Suspension,
 ): Promise<Verdict> {
   for (const asked of suspension.approvals ?? []) await ledger.busy(() => checkEditableSchema(asked, deps.checkJson))
-  return { kind: 'suspended', plan: () => planOwnSuspension(deps, run, { suspension, ledger, ancestors }) }
+  const plan = () => planOwnSuspension(deps, { ...run, usage: budget.used() }, { suspension, ledger, ancestors })
+  return { kind: 'suspended', plan }
 }
 
 function failureOf(thrown: unknown): RunEnd {
@@ -259,19 +260,21 @@ interface Blocking {
   readonly run: RunRecord
   readonly ledger: Ledger
   readonly journal: Journal
+  readonly used: Budget['used']
 }
 
 /**
  * Suspends the run once all of its code waits, unless one of its waits was resolved in the meantime. Code left over
  * from an execution that has ended cannot suspend the run, because the run may already be executing again.
  */
-async function blocked(deps: ExecutionDeps, { run, ledger, journal }: Blocking): Promise<Verdict> {
+async function blocked(deps: ExecutionDeps, blocking: Blocking): Promise<Verdict> {
+  const { ledger, journal } = blocking
   for (;;) {
     const seqs = await ledger.whenBlocked()
     // The code may be waiting for a write and continue after it.
     const isWriting = !journal.isIdle()
     await journal.flush()
-    const verdict = isWriting ? undefined : await suspend(deps, { run, ledger, journal }, seqs)
+    const verdict = isWriting ? undefined : await suspend(deps, blocking, seqs)
     if (verdict !== undefined) return verdict
     await ledger.refresh()
   }
@@ -280,12 +283,12 @@ async function blocked(deps: ExecutionDeps, { run, ledger, journal }: Blocking):
 /** `undefined` when the run continues. */
 async function suspend(
   deps: ExecutionDeps,
-  { run, ledger, journal }: Blocking,
+  { run, ledger, journal, used }: Blocking,
   seqs: readonly number[],
 ): Promise<Verdict | undefined> {
   const waits = await waitsAt(deps, run.id, seqs)
   if (waits.length < seqs.length) return undefined
-  const plan = planSuspension(deps, run, { waits, events: journal.opening() })
+  const plan = planSuspension(deps, { ...run, usage: used() }, { waits, events: journal.opening() })
   const outcome = await retryTransient(deps, async () => {
     if (journal.isClosed()) return 'over'
     return journal.isIdle() && ledger.isBlockedAt(seqs) ? deps.unitOfWork.commit(plan.writes) : 'going on'

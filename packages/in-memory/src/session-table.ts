@@ -1,4 +1,11 @@
-import type { MessageRecord, SessionFilter, SessionRecord, SessionStore } from '@perdure/ports'
+import {
+  CHANGING_SESSION_FIELDS,
+  type ChangingSession,
+  type MessageRecord,
+  type SessionFilter,
+  type SessionRecord,
+  type SessionStore,
+} from '@perdure/ports'
 import { changed } from './changed.ts'
 import type { ChatTable } from './chat-table.ts'
 import { takePage } from './ordered-page.ts'
@@ -118,5 +125,5 @@ const matchesFilter = (session: SessionRecord, { agentId, userId, metadata = {} 
 const isAfter = ({ updatedAt, id }: SessionRecord, after: Pick<SessionRecord, 'id' | 'updatedAt'> | undefined) =>
   after === undefined || updatedAt > after.updatedAt || (updatedAt === after.updatedAt && id > after.id)
 
-const isSame = (session: SessionRecord, { title, metadata }: Pick<SessionRecord, 'title' | 'metadata'>): boolean =>
-  session.title === title && JSON.stringify(session.metadata) === JSON.stringify(metadata)
+const isSame = (session: SessionRecord, from: ChangingSession): boolean =>
+  CHANGING_SESSION_FIELDS.every((field) => JSON.stringify(session[field]) === JSON.stringify(from[field]))

@@ -194,16 +194,18 @@ export type { RunTimers, StartRange } from './run-timers.ts'
 export type { Sealer } from './sealer.ts'
 export { MAX_SEARCH_CANDIDATES, type SearchedText, searchByWords, type WordIndex } from './search-by-words.ts'
 export type { ResolvedSecret, SecretResolver } from './secret-resolver.ts'
-export type {
-  IdleQuery,
-  MessageBrief,
-  MessageRecord,
-  NewMessage,
-  OutlinedMessage,
-  SessionChange,
-  SessionFilter,
-  SessionRecord,
-  SessionStore,
+export {
+  CHANGING_SESSION_FIELDS,
+  type ChangingSession,
+  type IdleQuery,
+  type MessageBrief,
+  type MessageRecord,
+  type NewMessage,
+  type OutlinedMessage,
+  type SessionChange,
+  type SessionFilter,
+  type SessionRecord,
+  type SessionStore,
 } from './session-store.ts'
 export type { ProviderUnavailable, SignInCheck, SignInProvider, SignInVerdict } from './sign-in-provider.ts'
 export type { SkillContent, SkillStore, SkillSummary } from './skill-store.ts'

@@ -16,8 +16,13 @@ export interface SessionRecord {
   readonly updatedAt: EpochMs // last activity: a change, a message, or the end of a run
 }
 
-/** The fields that a session update can set; a missing member stays unchanged. */
-export type SessionChange = Partial<Pick<SessionRecord, 'title' | 'metadata'>>
+/** The fields that a session update can set. */
+export const CHANGING_SESSION_FIELDS = ['title', 'metadata'] as const
+
+export type ChangingSession = Pick<SessionRecord, (typeof CHANGING_SESSION_FIELDS)[number]>
+
+/** A missing member stays unchanged. */
+export type SessionChange = Partial<ChangingSession>
 
 /** A session matches if it has every given value. */
 export interface SessionFilter {

@@ -14,7 +14,7 @@ import type { LaneWrite, LaneWriteConflict } from './lane-writes.ts'
 import type { McpServerRecord } from './mcp-server-store.ts'
 import type { MemoryWrite, MemoryWriteConflict } from './memory-writes.ts'
 import type { RunWrite, RunWriteConflict } from './run-writes.ts'
-import type { MessageBrief, NewMessage, SessionChange, SessionRecord } from './session-store.ts'
+import type { ChangingSession, MessageBrief, NewMessage, SessionChange, SessionRecord } from './session-store.ts'
 import type { StepChange, StepRecord, StepStatus } from './step-store.ts'
 import type { SubjectWrite } from './subject-revocation-store.ts'
 import type { TokenRecord } from './token-store.ts'
@@ -107,11 +107,11 @@ export type Write =
   | { readonly type: 'event.delete'; readonly positions: readonly number[] }
   /** Conflicts when the id is taken. */
   | { readonly type: 'session.insert'; readonly session: SessionRecord }
-  /** Changes the session and sets `updatedAt` if its title and metadata equal those of `from`; conflicts otherwise. */
+  /** Changes the session and sets `updatedAt` if all fields that can change equal those of `from`; conflicts otherwise. */
   | {
       readonly type: 'session.update'
       readonly id: string
-      readonly from: Pick<SessionRecord, 'title' | 'metadata'>
+      readonly from: ChangingSession
       readonly change: SessionChange
       readonly at: EpochMs
     }

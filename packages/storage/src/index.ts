@@ -35,6 +35,7 @@ export {
   toMemoryConflictRow,
 } from './memory/memory-conflict-row.ts'
 export { type Pending, type Program, pending, ready, runLater, runNow } from './program.ts'
+export { type ColumnType, type ColumnTypes, columnsOf, pickTypes } from './query/column-types.ts'
 export { compile, type Param, paramsFor, type Query, type Statement, statement } from './query/compile.ts'
 export type { Built, Db, Dialect, FactDialect, FactSearch, LockName } from './query/dialect.ts'
 export { queryBuilder } from './query/from.ts'
@@ -54,13 +55,13 @@ export { createVariants } from './query/variants.ts'
 export { type LaneRow, toLaneRow, toTakenSlot } from './runs/lane-row.ts'
 export { FREE_HELD_SLOTS } from './runs/lane-store.ts'
 export { toRunError } from './runs/run-error-row.ts'
-export { RUN_COLUMNS, type RunRow, toRun, toRunRow } from './runs/run-row.ts'
+export { RUN_COLUMNS, RUN_TYPES, type RunRow, toRun, toRunRow } from './runs/run-row.ts'
 export { findRun, listRuns } from './runs/run-store.ts'
 export { CHANGING_RUN_COLUMNS, type ChangedRunColumns, NO_EXECUTOR, toChangedRunColumns } from './runs/run-writes.ts'
-export { MESSAGE_COLUMNS, type MessageRow, toMessage, toMessageRow } from './sessions/message-row.ts'
+export { MESSAGE_COLUMNS, MESSAGE_TYPES, type MessageRow, toMessage, toMessageRow } from './sessions/message-row.ts'
 export { sessionFields } from './sessions/session-filter.ts'
-export { SESSION_COLUMNS, type SessionRow, toSession, toSessionRow } from './sessions/session-row.ts'
-export { STEP_COLUMNS, type StepRow, toStep, toStepRow } from './steps/step-row.ts'
+export { SESSION_COLUMNS, SESSION_TYPES, type SessionRow, toSession, toSessionRow } from './sessions/session-row.ts'
+export { STEP_COLUMNS, STEP_TYPES, type StepRow, toStep, toStepRow } from './steps/step-row.ts'
 export {
   CHANGING_STEP_COLUMNS,
   type ChangedStepColumns,

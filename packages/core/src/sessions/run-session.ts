@@ -131,10 +131,10 @@ export function createRunSession(
       }))
     },
     async update(change) {
-      const { title, metadata } = await checkedChange(change)
+      const checked = await checkedChange(change)
       return transact('session.update', async () => {
         const session = await findSession(sessions, sessionId, EVERY_ROW)
-        const { changed, write, event } = changeSession(session, { title, metadata }, clock.now())
+        const { changed, write, event } = changeSession(session, checked, clock.now())
         return { writes: [write], events: [event], value: toSessionResource(changed) }
       })
     },

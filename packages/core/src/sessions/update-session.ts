@@ -1,4 +1,5 @@
 import {
+  definedMembers,
   type NewEvent,
   perdureError,
   type SessionChange,
@@ -20,7 +21,7 @@ export interface UpdateSessionDeps extends CommitOnceDeps {
 }
 
 /**
- * Sets the title, replaces the metadata, or both; omitted members stay unchanged.
+ * Sets these fields; omitted members stay unchanged.
  * @throws PerdureError `session-not-found`; `validation-failed` for other values of the metadata of the server
  */
 export type UpdateSession = (request: {
@@ -60,16 +61,16 @@ export function createUpdateSession(deps: UpdateSessionDeps): UpdateSession {
  */
 export function changeSession(
   session: SessionRecord,
-  { title = session.title, metadata: sent = session.metadata }: SessionChange,
+  { metadata: sent = session.metadata, ...rest }: SessionChange,
   at: SessionRecord['updatedAt'],
 ): { readonly changed: SessionRecord; readonly write: Write; readonly event: NewEvent } {
   checkReserved(sent, session.metadata)
   const metadata = { ...sent, ...reservedIn(session.metadata) }
-  const changed: SessionRecord = { ...session, title, metadata, updatedAt: at }
-  const from = { title: session.title, metadata: session.metadata }
+  const change = { ...definedMembers(rest), metadata }
+  const changed: SessionRecord = { ...session, ...change, updatedAt: at }
   return {
     changed,
-    write: { type: 'session.update', id: session.id, from, change: { title, metadata }, at },
+    write: { type: 'session.update', id: session.id, from: session, change, at },
     event: recordEvent(changed, 'session.updated'),
   }
 }

@@ -1,15 +1,10 @@
-import { type Query, statement } from '@perdure/storage'
-
-export type ColumnType = 'text' | 'bigint' | 'integer'
-
-/** The columns of a set of rows, with their types. */
-export type RowColumns<Row> = { readonly [Column in keyof Row & string]: ColumnType }
+import { type ColumnType, type ColumnTypes, columnsOf, type Query, statement } from '@perdure/storage'
 
 type RowSet<Row> = Query<readonly Row[], unknown>
 
 /** Inserts rows that are given as one list per column. */
-export function insertRows<Row>(table: string, columns: RowColumns<Row>, conflict = ''): RowSet<Row> {
-  const names = namesOf(columns)
+export function insertRows<Row>(table: string, columns: ColumnTypes<Row>, conflict = ''): RowSet<Row> {
+  const names = columnsOf(columns)
   const sql = `insert into ${table} (${quoted(names)}) select * from ${unnest(columns)} as new ${conflict}`
   return rowSet(sql, names)
 }
@@ -20,11 +15,11 @@ export function insertRows<Row>(table: string, columns: RowColumns<Row>, conflic
  */
 export function updateRows<Row>(
   table: string,
-  columns: RowColumns<Row>,
+  columns: ColumnTypes<Row>,
   keys: readonly (keyof Row & string)[],
   removed: { readonly [Column in keyof Row & string]?: string } = {},
 ): RowSet<Row> {
-  const names = namesOf(columns)
+  const names = columnsOf(columns)
   const changes = names
     .filter((name) => !keys.includes(name))
     .map((name) => {
@@ -45,7 +40,5 @@ export const unnest = (columns: Readonly<Record<string, ColumnType>>, firstParam
 
 export const rowSet = <Row>(sql: string, names: readonly (keyof Row & string)[]): RowSet<Row> =>
   statement(sql, (rows) => names.map((name) => rows.map((row) => row[name])))
-
-const namesOf = <Row>(columns: RowColumns<Row>) => Object.keys(columns) as (keyof Row & string)[]
 
 const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ')

@@ -1,6 +1,21 @@
 import { LANE_CLOCK_TOLERANCE_MS } from '@perdure/ports'
-import type { MessageRow, RunRow, SessionRow, StepRow } from '@perdure/storage'
-import { compile, NO_EXECUTOR, NOTE_MESSAGE } from '@perdure/storage'
+import {
+  CHANGING_RUN_COLUMNS,
+  CHANGING_STEP_COLUMNS,
+  type ColumnTypes,
+  compile,
+  MESSAGE_TYPES,
+  type MessageRow,
+  NO_EXECUTOR,
+  NOTE_MESSAGE,
+  pickTypes,
+  RUN_TYPES,
+  type RunRow,
+  SESSION_TYPES,
+  type SessionRow,
+  STEP_TYPES,
+  type StepRow,
+} from '@perdure/storage'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { type EventColumns, insertion, toColumns } from '../host/append-events.ts'
@@ -19,7 +34,7 @@ import type {
   StepKeyRow,
   TakenSlotRow,
 } from './changes.ts'
-import { insertRows, type RowColumns, rowSet, unnest, updateRows } from './row-sets.ts'
+import { insertRows, rowSet, unnest, updateRows } from './row-sets.ts'
 
 /**
  * Sends the statements that write the changes of a group, one per table. The log is locked last. The returned promises
@@ -65,113 +80,21 @@ export async function sendEvents(
   return row?.first_position ?? null
 }
 
-const RUN_CHANGES: RowColumns<Omit<RunChangeRow, 'id'>> = {
-  status: 'text',
-  finish_reason: 'text',
-  input: 'text',
-  result: 'text',
-  error: 'text',
-  usage: 'text',
-  attempt: 'integer',
-  execution: 'integer',
-  executor: 'text',
-  suspension: 'text',
-  resumption: 'text',
-  parked: 'text',
-  flow: 'text',
-  start_at: 'bigint',
-  deadline_at: 'bigint',
-  retries: 'integer',
-  abort_reason: 'text',
-  withdrawn_by: 'text',
-  caller: 'text',
-  started_at: 'bigint',
-  suspended_at: 'bigint',
-  completed_at: 'bigint',
-}
+const RUN_CHANGES = pickTypes(RUN_TYPES, CHANGING_RUN_COLUMNS)
 
-const RUNS: RowColumns<RunRow> = {
-  id: 'text',
-  kind: 'text',
-  target_id: 'text',
-  version: 'text',
-  thread_id: 'text',
-  session_id: 'text',
-  owner: 'text',
-  user_id: 'text',
-  timeout_ms: 'bigint',
-  depth: 'integer',
-  parent_run_id: 'text',
-  parent_seq: 'integer',
-  fork_run_id: 'text',
-  fork_seq: 'integer',
-  trigger_id: 'text',
-  traceparent: 'text',
-  created_at: 'bigint',
-  budget: 'text',
-  metadata: 'text',
-  priority: 'integer',
-  ...RUN_CHANGES,
-}
+const STEP_KEY: ColumnTypes<StepKeyRow> = { run_id: 'text', seq: 'integer' }
 
-const STEP_KEY: RowColumns<StepKeyRow> = { run_id: 'text', seq: 'integer' }
+const STEP_CHANGES = pickTypes(STEP_TYPES, CHANGING_STEP_COLUMNS)
 
-const STEP_CHANGES: RowColumns<Omit<StepChangeRow, 'run_id' | 'seq'>> = {
-  status: 'text',
-  attempt: 'integer',
-  recoveries: 'integer',
-  order: 'integer',
-  due_at: 'bigint',
-  event_name: 'text',
-  approval_id: 'text',
-  asked_hash: 'text',
-  settled_at: 'bigint',
-  error: 'text',
-  result: 'text',
-  result_file: 'text',
-  usage: 'text',
-}
+const RUN_FIELDS: ColumnTypes<RunFieldRow> = { field: 'text', value: 'text', run_at: 'bigint', run_id: 'text' }
 
-const STEPS: RowColumns<StepRow> = {
-  ...STEP_KEY,
-  kind: 'text',
-  name: 'text',
-  child_run_id: 'text',
-  started_at: 'bigint',
-  ...STEP_CHANGES,
-}
-
-const RUN_FIELDS: RowColumns<RunFieldRow> = { field: 'text', value: 'text', run_at: 'bigint', run_id: 'text' }
-
-const SESSIONS: RowColumns<SessionRow> = {
-  id: 'text',
-  owner: 'text',
-  title: 'text',
-  user_id: 'text',
-  agent_id: 'text',
-  last_seq: 'integer',
-  created_at: 'bigint',
-  updated_at: 'bigint',
-  metadata: 'text',
-}
-
-const SESSION_FIELDS: RowColumns<SessionFieldRow> = {
+const SESSION_FIELDS: ColumnTypes<SessionFieldRow> = {
   ...{ field: 'text', value: 'text', session_at: 'bigint', session_id: 'text' },
 }
 
-const SESSION_CHANGES: RowColumns<SessionChangeRow> = { id: 'text', last_seq: 'integer', updated_at: 'bigint' }
+const SESSION_CHANGES = pickTypes(SESSION_TYPES, ['id', 'last_seq', 'updated_at'])
 
-const MESSAGES: RowColumns<MessageRow> = {
-  session_id: 'text',
-  seq: 'integer',
-  id: 'text',
-  role: 'text',
-  run_id: 'text',
-  created_at: 'bigint',
-  content: 'text',
-}
-
-const RESPONSES: RowColumns<ResponseRow> = {
+const RESPONSES: ColumnTypes<ResponseRow> = {
   id: 'text',
   status: 'integer',
   location: 'text',
@@ -180,7 +103,7 @@ const RESPONSES: RowColumns<ResponseRow> = {
   sealed: 'integer',
 }
 
-const SLOTS: RowColumns<TakenSlotRow> = {
+const SLOTS: ColumnTypes<TakenSlotRow> = {
   ...{ lane: 'text', slot: 'integer', run_id: 'text', free_at: 'bigint', now: 'bigint' },
 }
 
@@ -196,7 +119,7 @@ const TAKE_SLOTS = `with new as (select * from ${unnest(SLOTS)} as new (lane, sl
 
 /** The statements that write a group; each takes one list per column. */
 export const SET_WRITES = {
-  runs: insertRows<RunRow>('runs', RUNS),
+  runs: insertRows<RunRow>('runs', RUN_TYPES),
   runChanges: updateRows<RunChangeRow>('runs', { id: 'text', ...RUN_CHANGES }, ['id'], { executor: NO_EXECUTOR }),
   followUps: insertRows<RunFollowUpRow>('run_follow_ups', { run_id: 'text' }, 'on conflict (run_id) do nothing'),
   runFields: insertRows<RunFieldRow>('run_fields', RUN_FIELDS, 'on conflict do nothing'),
@@ -207,17 +130,17 @@ export const SET_WRITES = {
       .where('free_at', 'is', null),
   ),
   slots: rowSet<TakenSlotRow>(TAKE_SLOTS, Object.keys(SLOTS) as (keyof TakenSlotRow)[]),
-  sessions: insertRows<SessionRow>('sessions', SESSIONS),
+  sessions: insertRows<SessionRow>('sessions', SESSION_TYPES),
   sessionFields: insertRows<SessionFieldRow>('session_fields', SESSION_FIELDS),
   sessionChanges: updateRows<SessionChangeRow>('sessions', SESSION_CHANGES, ['id']),
-  steps: insertRows<StepRow>('steps', STEPS),
+  steps: insertRows<StepRow>('steps', { run_id: 'text', ...STEP_TYPES }),
   restarts: rowSet<StepKeyRow>(
     `update steps set result = null, result_file = null, error = null, due_at = null, settled_at = null, "order" = null
       from ${unnest(STEP_KEY)} as ended (run_id, seq) where steps.run_id = ended.run_id and steps.seq = ended.seq`,
     ['run_id', 'seq'],
   ),
   stepChanges: updateRows<StepChangeRow>('steps', { ...STEP_KEY, ...STEP_CHANGES }, ['run_id', 'seq']),
-  messages: insertRows<MessageRow>('messages', MESSAGES),
+  messages: insertRows<MessageRow>('messages', { session_id: 'text', ...MESSAGE_TYPES }),
   responses: updateRows<ResponseRow>('idempotency', RESPONSES, ['id']),
   events: compile<EventColumns & Marker & { readonly known: number }, { first_position: number }>(
     (param) => sql<{ first_position: number }>`with added as (${insertion(param)})

@@ -1,4 +1,5 @@
 import type { EpochMs, JsonText, MessageRecord, NewMessage } from '@perdure/ports'
+import { type ColumnTypes, columnsOf } from '../query/column-types.ts'
 
 export interface MessageRow {
   readonly session_id: string
@@ -11,7 +12,16 @@ export interface MessageRow {
 }
 
 /** Without the column that names the session. */
-export const MESSAGE_COLUMNS = ['seq', 'id', 'role', 'run_id', 'created_at', 'content'] as const
+export const MESSAGE_TYPES: ColumnTypes<Omit<MessageRow, 'session_id'>> = {
+  seq: 'integer',
+  id: 'text',
+  role: 'text',
+  run_id: 'text',
+  created_at: 'bigint',
+  content: 'text',
+}
+
+export const MESSAGE_COLUMNS = columnsOf(MESSAGE_TYPES)
 
 export const toMessageRow = (message: NewMessage, seq: number): MessageRow => ({
   session_id: message.sessionId,

@@ -1,4 +1,5 @@
-import type { EpochMs, SessionRecord } from '@perdure/ports'
+import type { ChangingSession, EpochMs, SessionRecord } from '@perdure/ports'
+import { type ColumnTypes, columnsOf } from '../query/column-types.ts'
 
 export interface SessionRow {
   readonly id: string
@@ -12,28 +13,38 @@ export interface SessionRow {
   readonly metadata: string
 }
 
-export const SESSION_COLUMNS = [
-  'id',
-  'owner',
-  'title',
-  'user_id',
-  'agent_id',
-  'last_seq',
-  'created_at',
-  'updated_at',
-  'metadata',
-] as const
+export const SESSION_TYPES: ColumnTypes<SessionRow> = {
+  id: 'text',
+  owner: 'text',
+  title: 'text',
+  user_id: 'text',
+  agent_id: 'text',
+  last_seq: 'integer',
+  created_at: 'bigint',
+  updated_at: 'bigint',
+  metadata: 'text',
+}
+
+export const SESSION_COLUMNS = columnsOf(SESSION_TYPES)
+
+export const CHANGING_SESSION_COLUMNS = ['title', 'metadata'] as const
+
+export type ChangingSessionColumns = Pick<SessionRow, (typeof CHANGING_SESSION_COLUMNS)[number]>
+
+export const toChangingColumns = ({ title, metadata }: ChangingSession): ChangingSessionColumns => ({
+  title: title ?? null,
+  metadata: JSON.stringify(metadata),
+})
 
 export const toSessionRow = (session: SessionRecord): SessionRow => ({
+  ...toChangingColumns(session),
   id: session.id,
   owner: session.owner,
-  title: session.title ?? null,
   user_id: session.userId ?? null,
   agent_id: session.agentId ?? null,
   last_seq: 0,
   created_at: session.createdAt,
   updated_at: session.updatedAt,
-  metadata: JSON.stringify(session.metadata),
 })
 
 export const toSession = (row: SessionRow): SessionRecord => ({

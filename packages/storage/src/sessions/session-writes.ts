@@ -7,7 +7,14 @@ import { from } from '../query/from.ts'
 import type { WriteAppliers } from '../transaction.ts'
 import { MESSAGE_COLUMNS, type MessageRow, toMessageRow } from './message-row.ts'
 import { sessionFields } from './session-filter.ts'
-import { SESSION_COLUMNS, type SessionRow, toSessionRow } from './session-row.ts'
+import {
+  CHANGING_SESSION_COLUMNS,
+  type ChangingSessionColumns,
+  SESSION_COLUMNS,
+  type SessionRow,
+  toChangingColumns,
+  toSessionRow,
+} from './session-row.ts'
 import { findAnySession } from './session-store.ts'
 
 export const sessionWrites: WriteAppliers<
@@ -20,12 +27,12 @@ export const sessionWrites: WriteAppliers<
     return 1
   },
   *'session.update'({ db }, { type, id, from: before, change, at }) {
-    const after = { ...before, ...change }
-    const values = { id, updatedAt: at, wasTitle: before.title ?? null, wasMetadata: JSON.stringify(before.metadata) }
+    const after = toChangingColumns({ ...before, ...change })
     const changes = yield* db.run(updateSession, {
-      ...values,
-      title: after.title ?? null,
-      metadata: JSON.stringify(after.metadata),
+      id,
+      updatedAt: at,
+      ...after,
+      ...asEarlier(toChangingColumns(before)),
     })
     if (changes !== 1) return { type, current: yield* findAnySession(db, id) }
     if (change.metadata !== undefined) yield* replaceFields(db, { id, before: before.metadata, after: change.metadata })
@@ -91,22 +98,25 @@ const insertSession = compile<SessionRow, unknown>((param) =>
     .onConflict((conflict) => conflict.column('id').doNothing()),
 )
 
-interface SessionUpdate {
-  readonly id: string
-  readonly updatedAt: number
-  readonly title: string | null
-  readonly metadata: string
-  readonly wasTitle: string | null
-  readonly wasMetadata: string
+type EarlierColumns = {
+  readonly [Column in keyof ChangingSessionColumns as `earlier_${Column}`]: ChangingSessionColumns[Column]
 }
+
+const asEarlier = (columns: ChangingSessionColumns): EarlierColumns =>
+  Object.fromEntries(
+    CHANGING_SESSION_COLUMNS.map((column) => [`earlier_${column}`, columns[column]]),
+  ) as unknown as EarlierColumns
+
+type SessionUpdate = ChangingSessionColumns & EarlierColumns & { readonly id: string; readonly updatedAt: number }
 
 const updateSession = compile<SessionUpdate, unknown>((param) =>
   from
     .updateTable('sessions')
-    .set({ title: param('title'), metadata: param('metadata'), updated_at: param('updatedAt') })
+    .set({ ...paramsFor(param, CHANGING_SESSION_COLUMNS), updated_at: param('updatedAt') })
     .where('id', '=', param('id'))
-    .where('title', 'is not distinct from', param('wasTitle'))
-    .where('metadata', '=', param('wasMetadata')),
+    .where((eb) =>
+      eb.and(CHANGING_SESSION_COLUMNS.map((name) => eb(name, 'is not distinct from', param(`earlier_${name}`)))),
+    ),
 )
 
 const touchSession = compile<{ id: string; updatedAt: number }, unknown>((param) =>

@@ -1,4 +1,5 @@
 import type { EpochMs, JsonText, StepKind, StepRecord, StepStatus } from '@perdure/ports'
+import { type ColumnTypes, columnsOf } from '../query/column-types.ts'
 import { toRunError } from '../runs/run-error-row.ts'
 
 export interface StepRow {
@@ -24,26 +25,28 @@ export interface StepRow {
 }
 
 /** Without the column that names the run. */
-export const STEP_COLUMNS = [
-  'seq',
-  'kind',
-  'name',
-  'status',
-  'attempt',
-  'recoveries',
-  'order',
-  'due_at',
-  'event_name',
-  'approval_id',
-  'asked_hash',
-  'child_run_id',
-  'started_at',
-  'settled_at',
-  'error',
-  'result',
-  'result_file',
-  'usage',
-] as const
+export const STEP_TYPES: ColumnTypes<Omit<StepRow, 'run_id'>> = {
+  seq: 'integer',
+  kind: 'text',
+  name: 'text',
+  status: 'text',
+  attempt: 'integer',
+  recoveries: 'integer',
+  order: 'integer',
+  due_at: 'bigint',
+  event_name: 'text',
+  approval_id: 'text',
+  asked_hash: 'text',
+  child_run_id: 'text',
+  started_at: 'bigint',
+  settled_at: 'bigint',
+  error: 'text',
+  result: 'text',
+  result_file: 'text',
+  usage: 'text',
+}
+
+export const STEP_COLUMNS = columnsOf(STEP_TYPES)
 
 export const toStepRow = (step: StepRecord): StepRow => ({
   run_id: step.runId,

@@ -78,8 +78,7 @@ needsTool('chromium').describe('evals in the console in Chromium', () => {
     await world.rest.approvals.resolve(items[0]?.id ?? '', { approved: true })
     await expect.poll(async () => (await world.rest.runs.get(runId)).status).toBe('completed')
     const { page, open, picture } = await signedIn(world)
-    await open(`#/runs/${runId}?tab=events`)
-    await page.getByText('approval.resolved').first().waitFor()
+    await open(`#/runs/${runId}`)
 
     await page.getByRole('button', { name: 'Keep as a case' }).click()
     const dialog = page.getByRole('dialog', { name: 'Keep as a case' })
@@ -97,6 +96,34 @@ needsTool('chromium').describe('evals in the console in Chromium', () => {
       expected: 'Here you are, please.',
     })
     expect(await casesFromFiles(file)()).toMatchObject([{ id: runId, expected: 'Here you are, please.' }])
+  })
+
+  it('redact the case of a run, show its beginning, and audit every access', async () => {
+    const secret = 'sk-proj-abcdefghijklmnop'
+    const input = { text: `please write to ann@example.com with ${secret}`, list: Array.from({ length: 40 }, String) }
+    const { runId } = await world.rest.agents.run('support', { input })
+    const { token } = await world.rest.tokens.create({ name: 'reader', scopes: ['runs:read', 'agents:read'] })
+    const reader = await signedIn(world, token)
+    await reader.open(`#/runs/${runId}`)
+    await reader.page.getByRole('button', { name: 'Keep as a case' }).click()
+    await reader.page.getByText('Your token does not allow this').waitFor()
+
+    const { page, open } = await signedIn(world)
+    await open(`#/runs/${runId}`)
+    await page.getByRole('button', { name: 'Keep as a case' }).click()
+    const box = page.getByLabel('Case (JSON)')
+    await page.getByText('Credentials and e-mail addresses are redacted.').waitFor()
+    expect(await box.inputValue()).toContain('please write to [redacted:email] with [redacted:credential]')
+    expect(await box.evaluate((one) => one.scrollTop)).toBe(0)
+    await page.getByRole('button', { name: 'Show the original texts' }).click()
+    await expect.poll(() => box.inputValue()).toContain(secret)
+
+    const { items } = await world.rest.audit.list({ action: 'runs.case', limit: 3 })
+    expect(items.map(({ decision, detail }) => [decision, detail])).toMatchObject([
+      ['allowed', { raw: true }],
+      ['allowed', { raw: false }],
+      ['denied', {}],
+    ])
   })
 
   it('compare two results files of perdure eval in the browser, and send them nowhere', async () => {

@@ -113,6 +113,35 @@ it('does not begin beside the results of a run that was cut off, unless it is to
   expect([restarted.code, restarted.report.reused]).toEqual([0, 0])
 })
 
+it('makes the trials again that other code had made', async () => {
+  const cwd = project()
+  await evaluate(cwd, '--max-runs', '7')
+  writeFileSync(join(cwd, 'slow.eval.ts'), EVALS.replace('pause(20)', 'pause(1)'))
+
+  const { code, report } = await evaluate(cwd, '--resume')
+
+  expect([code, report.reused, report.outdated, report.made]).toEqual([0, 0, 7, CASES])
+  expect(trialsIn(join(cwd, 'eval-results.ndjson'))).toHaveLength(CASES)
+})
+
+it('names the process that writes the results, and leaves its journal alone', async () => {
+  const cwd = project()
+  const running = spawn(process.execPath, args(), { cwd, stdio: 'ignore' })
+  const exited = once(running, 'exit')
+  const part = join(cwd, 'eval-results.ndjson.part')
+  while (trialsIn(part).length === 0 && running.exitCode === null) await pause(2)
+  running.kill('SIGSTOP')
+
+  const second = await evaluate(cwd, '--restart')
+  running.kill('SIGCONT')
+
+  expect(second).toMatchObject({ code: 6, report: { error: 'eval-running' } })
+  expect(second.report.message).toContain(`the process ${running.pid} runs evals`)
+  expect(await exited).toEqual([0, null])
+  expect(trialsIn(join(cwd, 'eval-results.ndjson'))).toHaveLength(CASES)
+  expect(existsSync(join(cwd, 'eval-results.ndjson.lock'))).toBe(false)
+})
+
 it('stops at its budget with exit code 3, and continues from there', async () => {
   const cwd = project()
   const stopped = await evaluate(cwd, '--max-runs', '7')

@@ -70,6 +70,7 @@ export const ROUTES = {
     rerun: { method: 'POST', path: '/runs/:runId/rerun', input: 'body', isKeyed: true },
     resume: { method: 'POST', path: '/runs/:runId/resume', input: 'body', isKeyed: true },
     replay: { method: 'POST', path: '/runs/:runId/replay', input: 'body', isKeyed: true },
+    case: { method: 'POST', path: '/runs/:runId/case', input: 'body', isKeyed: true },
   },
   approvals: {
     list: { method: 'GET', path: '/approvals', input: 'query', isList: true },

@@ -54,6 +54,7 @@ import { createReplay } from './replay/replay.ts'
 import { createReadRuns } from './runs/read-runs.ts'
 import { createRunWaiters, type OutcomeInfo } from './runs/run-waiters.ts'
 import type { ScoreWrites } from './scoring/score-writes.ts'
+import { createKeepCase } from './sessions/keep-case.ts'
 import { createDescribeSchema } from './targets/describe-schema.ts'
 import { createReadAgents } from './targets/read-agents.ts'
 import { createReadWorkflows } from './targets/read-workflows.ts'
@@ -214,6 +215,7 @@ export function createEngine(given: EngineParts) {
     planEvent,
     emitEvent: createEmitEvent({ ...deps, planEvent }),
     replay: createReplay(deps),
+    keepCase: createKeepCase(deps),
     /** Applies what other processes commit to the runs of this process. */
     foreignChanges,
     /** Passes on what another process has committed for the timers of this process. */

@@ -228,7 +228,7 @@ export { chatOfOther } from './sessions/refuse-other-agent.ts'
 export type { RunSession } from './sessions/run-session.ts'
 export type { MessagePart, SessionMessage, ToolCallOutcome } from './sessions/session-message.ts'
 export type { MessageResource, SessionResource } from './sessions/session-resource.ts'
-export { createSessionService, createSessions } from './sessions/sessions.ts'
+export { createSessionService, createSessions, type KeepCase, type KeptRun } from './sessions/sessions.ts'
 export type { UpdateSession } from './sessions/update-session.ts'
 export { createRunSkills, type RunSkills } from './skills/run-skills.ts'
 export { joinSkillStores } from './skills/skill-library.ts'
@@ -238,6 +238,7 @@ export type { Agent, AgentEvent, AgentRegistration, Returned, RunCode, Yielded }
 export { type AgentRegistry, createAgentRegistry } from './targets/agent-registry.ts'
 export type { ChatInput, ChatMessage, ChatPart, ChatTool } from './targets/chat-input.ts'
 export { checkInput } from './targets/check-input.ts'
+export { CODE_PARTS, codePartsOf } from './targets/code-parts.ts'
 export {
   type AgentDefinition,
   type Definition,

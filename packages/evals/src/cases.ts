@@ -1,53 +1,86 @@
 import { readFile } from 'node:fs/promises'
-import { basename, extname } from 'node:path'
-import { type AgentRegistration, RECORDING_FORMAT, type RunRecording, recordingOf } from '@perdure/core'
+import { basename, extname, resolve } from 'node:path'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+import {
+  type AgentRegistration,
+  caseDecisions,
+  caseInput,
+  type NamedDecision,
+  RECORDING_FORMAT,
+  type RecordedCall,
+  type RunRecording,
+  recordingOf,
+} from '@perdure/core'
 import { runAgent, type TestRun } from '@perdure/server-app/testing'
+import { checkCase } from './check-case.ts'
+import type { CaseContext } from './define-eval.ts'
 import type { EvalCase, SimulatedUser, Turn } from './trial.ts'
 
 /**
  * Reads cases from JSON files: a case, a list of cases, or recordings that `perdure runs export --fixture` wrote. A recorded
  * run is a case with the input of the run, the decisions that were made, and its text as `expected`.
  *
- * @param files paths or file URLs
+ * @param files file URLs, or paths that are relative to the folder of the file that exports the eval
  */
 export const casesFromFiles =
   (...files: readonly (string | URL)[]) =>
-  async (): Promise<readonly EvalCase[]> => {
-    const lists = await Promise.all(files.map(readCases))
+  async ({ folder }: CaseContext = { folder: process.cwd() }): Promise<readonly EvalCase[]> => {
+    const paths = files.map((file) => (file instanceof URL ? fileURLToPath(file) : resolve(folder, file)))
+    const lists = await Promise.all(paths.map(readCases))
     return lists.flat()
   }
 
-async function readCases(file: string | URL): Promise<readonly EvalCase[]> {
+async function readCases(file: string): Promise<readonly EvalCase[]> {
   let value: unknown
   try {
     value = JSON.parse(await readFile(file, 'utf8'))
   } catch (error) {
-    throw new Error(`cannot read cases from ${file}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new Error(`cannot read cases from ${file}: ${problemIn(error)}`)
   }
-  const id = basename(String(file), extname(String(file)))
+  const id = basename(file, extname(file))
   const list: readonly unknown[] = Array.isArray(value) ? value : [value]
-  return list.map((one) =>
-    isRecording(one) ? caseOfRuns(list.length === 1 ? id : one.run.id, [one]) : (one as EvalCase),
-  )
+  return list.map((one) => {
+    if (!isRecording(one)) return checkCase(one, file)
+    if (one.isWithoutContent === true)
+      throw new Error(
+        `${file}: the recording of ${one.run.id} was exported without its content; add --others to perdure runs export --fixture`,
+      )
+    return caseOfRuns(list.length === 1 ? id : one.run.id, [one])
+  })
 }
+
+const problemIn = (error: unknown): string =>
+  isMissing(error)
+    ? 'there is no such file; a path is relative to the folder of the file that exports the eval'
+    : String(error instanceof Error ? error.message : error)
+
+const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
 const isRecording = (value: unknown): value is RunRecording =>
   typeof value === 'object' && value !== null && 'format' in value && value.format === RECORDING_FORMAT
 
 /** A case that repeats recorded runs: one run with its input, or the runs of a session as the turns of a chat. */
 export function caseOfRuns(id: string, recordings: readonly RunRecording[]): EvalCase {
-  const decisions = Object.fromEntries(
-    recordings
-      .flatMap(({ calls }) => calls)
-      .flatMap((call) =>
-        call.kind === 'decision' && call.decision !== 'expired' ? [[call.name, call.decision === 'approved']] : [],
-      ),
-  )
+  const decisions = caseDecisions(recordings.flatMap(({ calls }) => decidedIn(calls)))
   const last = recordings.at(-1)
   const expected = last === undefined ? undefined : textOf(last)
   const common = { id, recordings, decisions, ...(expected === undefined ? {} : { expected }) }
-  if (recordings.length === 1) return { ...common, input: last?.run.input }
+  if (recordings.length === 1) return { ...common, input: caseInput(last?.run.input) }
   return { ...common, turns: recordings.map(({ run }): Turn => turnOf(run.input)) }
+}
+
+/** The decisions in the order in which the models called the tools, which is the order in which an eval makes them. */
+function decidedIn(calls: readonly RecordedCall[]): readonly NamedDecision[] {
+  const asked = calls.flatMap((call) =>
+    call.kind === 'model' ? call.answer.flatMap((part) => ('toolName' in part ? [part.toolCallId] : [])) : [],
+  )
+  const made = calls.flatMap((call) => (call.kind === 'decision' && call.decision !== 'expired' ? [call] : []))
+  const rankOf = ({ toolCallId }: (typeof made)[number]): number =>
+    toolCallId === undefined ? -1 : asked.indexOf(toolCallId)
+  return made
+    .toSorted((one, other) => rankOf(one) - rankOf(other))
+    .map(({ name, decision }) => ({ name, isApproved: decision === 'approved' }))
 }
 
 function textOf({ run, calls }: RunRecording): string | undefined {

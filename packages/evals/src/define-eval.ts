@@ -1,9 +1,19 @@
+import process from 'node:process'
 import type { AgentRegistration } from '@perdure/core'
 import type { OpenChatOptions, RunAgentOptions } from '@perdure/server-app/testing'
+import { checkCase } from './check-case.ts'
 import type { EvalCase, Scorer } from './trial.ts'
 
-/** Cases, or a function that reads them. */
-export type Cases = readonly EvalCase[] | (() => Promise<readonly EvalCase[]> | readonly EvalCase[])
+export interface CaseContext {
+  /** The folder of the file that exports the eval. */
+  readonly folder: string
+}
+
+/** Reads cases, like those that `casesFromFiles` and `casesFromRuns` return. */
+export type CaseLoader = (context: CaseContext) => Promise<readonly EvalCase[]> | readonly EvalCase[]
+
+/** A case, a list of cases, or a function that reads them. */
+export type Cases = EvalCase | readonly EvalCase[] | CaseLoader
 
 export interface Thresholds {
   /** The least share of trials that pass, from 0 to 1. Default 1. */
@@ -18,8 +28,8 @@ export interface EvalOptions {
   readonly name: string
   /** The agent, or a function that makes one for each trial, for example with a recorded model. */
   readonly agent: AgentRegistration | ((evalCase: EvalCase) => AgentRegistration | Promise<AgentRegistration>)
-  /** One list of cases, or several. */
-  readonly cases: Cases | readonly Cases[]
+  /** Cases and functions that read cases, in any mixture. */
+  readonly cases: CaseLoader | readonly Cases[]
   readonly scorers?: readonly Scorer[]
   /** How often each case is tried. Default 1. A case is called flaky if its tries differ. */
   readonly repeat?: number
@@ -32,8 +42,15 @@ export interface EvalDefinition extends Required<Omit<EvalOptions, 'options' | '
   readonly '~eval': true
   readonly options: NonNullable<EvalOptions['options']>
   readonly thresholds: Thresholds
-  /** @throws Error if two cases have the same id, or a case has none */
-  readCases(): Promise<readonly EvalCase[]>
+  /** Names the code that is evaluated, as far as it is known. Set by `perdure eval`. */
+  readonly code?: string
+  /** Where the files of cases are. Set by `perdure eval`. */
+  readonly context?: CaseContext
+  /**
+   * @param context where files are looked for. Default: the working folder
+   * @throws Error for a case of a wrong form, for two cases with the same id, and for an expectation that no scorer reads
+   */
+  readCases(context?: CaseContext): Promise<readonly EvalCase[]>
 }
 
 /**
@@ -48,7 +65,7 @@ export function defineEval(options: EvalOptions): EvalDefinition {
   return {
     '~eval': true,
     ...{ name, agent, scorers, repeat, thresholds, options: options.options ?? {} },
-    readCases: () => readAll(name, cases),
+    readCases: (context = { folder: process.cwd() }) => readAll({ name, cases, scorers }, context),
   }
 }
 
@@ -76,19 +93,32 @@ function thresholdProblem({ name, thresholds: { scorers, ...own } = {} }: EvalOp
 export const isEval = (value: unknown): value is EvalDefinition =>
   typeof value === 'object' && value !== null && '~eval' in value
 
-async function readAll(name: string, cases: EvalOptions['cases']): Promise<readonly EvalCase[]> {
-  const lists: readonly (EvalCase | Cases)[] = typeof cases === 'function' ? [cases] : cases
+async function readAll(
+  { name, cases, scorers }: Pick<EvalDefinition, 'name' | 'scorers'> & Pick<EvalOptions, 'cases'>,
+  context: CaseContext,
+): Promise<readonly EvalCase[]> {
+  const lists: readonly Cases[] = typeof cases === 'function' ? [cases] : cases
   const read = await Promise.all(
     lists.map(async (one): Promise<readonly EvalCase[]> => {
-      const list = typeof one === 'function' ? await one() : one
+      const list = typeof one === 'function' ? await one(context) : one
       return isList(list) ? list : [list]
     }),
   )
-  const all = read.flat()
-  if (all.some(({ id }) => typeof id !== 'string' || id === '')) throw new Error(`a case of ${name} has no id`)
+  const all = read.flat().map((one) => checkCase(one, `cases of ${name}`))
   const twice = firstTwice(all.map(({ id }) => id))
   if (twice !== undefined) throw new Error(`two cases of ${name} have the id ${twice}`)
+  const unread = all.find((one) => !isExpectationRead(one, scorers))
+  if (unread !== undefined)
+    throw new Error(
+      `the case ${unread.id} of ${name} has expected, but no scorer reads it: add similarText() to the scorers, or remove expected and check the answer with matchesText(/…/)`,
+    )
   return all
+}
+
+/** The text of a recorded run is there without anybody having written it, so it may stay unread. */
+function isExpectationRead({ expected, recordings, scorers: own = [] }: EvalCase, scorers: readonly Scorer[]): boolean {
+  if (expected === undefined || recordings !== undefined) return true
+  return [...scorers, ...own].some(({ reads }) => reads === undefined || reads.includes('expected'))
 }
 
 const isList = (value: EvalCase | readonly EvalCase[]): value is readonly EvalCase[] => Array.isArray(value)

@@ -9,6 +9,8 @@ export {
 } from './cases.ts'
 export { type ComparedEval, type ComparedRate, compareResults } from './compare-results.ts'
 export {
+  type CaseContext,
+  type CaseLoader,
   type Cases,
   defineEval,
   type EvalDefinition,
@@ -40,6 +42,7 @@ export {
   matchesSchema,
   matchesText,
   notCalledTool,
+  type OwnScorerOptions,
   order,
   type ScorerOptions,
   type SimilarTextOptions,
@@ -57,6 +60,7 @@ export type {
   EvalCase,
   Score,
   Scorer,
+  ScorerSource,
   ScorerTools,
   SimulatedUser,
   ToolUse,
@@ -64,3 +68,4 @@ export type {
   TrialUsage,
   Turn,
 } from './trial.ts'
+export { uncomparedIn } from './uncompared.ts'

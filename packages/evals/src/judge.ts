@@ -67,6 +67,7 @@ export function judge({ model, rubric, controls, name = 'judge', price }: JudgeO
 
   return {
     name,
+    reads: ['text'],
     async score(trial, tools): Promise<Score> {
       return verdictOn({ question: questionOf(trial), answer: trial.text }, tools)
     },

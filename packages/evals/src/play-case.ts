@@ -15,10 +15,11 @@ type Options = EvalDefinition['options']
 
 async function playRun(agent: AgentRegistration, evalCase: EvalCase, { sdk: _, ...options }: Options): Promise<Trial> {
   let run = (await runAgent(agent as never, evalCase.input as never, options as never)) as TestRun
-  for (;;) {
-    const open = run.approvals.find(({ name }) => evalCase.decisions?.[name] !== undefined)
-    if (run.status !== 'suspended' || open === undefined) break
-    run = await run.decide(open.name, decisionOf(evalCase.decisions?.[open.name]))
+  const decisions = decisionsOf(evalCase)
+  while (run.status === 'suspended') {
+    const next = decisions.next(run.approvals.map(({ name }) => name))
+    if (next === undefined) break
+    run = await run.decide(next.name, next.decision)
   }
   const recording = recordingOf(headOf(run, evalCase.input), run.events)
   const error = run.outcome.error?.message
@@ -36,11 +37,12 @@ async function playRun(agent: AgentRegistration, evalCase: EvalCase, { sdk: _, .
 async function playChat(agent: AgentRegistration, evalCase: EvalCase, options: Options): Promise<Trial> {
   const chat = (await openChat(agent, options)) as TestChat
   const { turns = [], user, maxTurns = 10 } = evalCase
-  for (const turn of turns) await take(chat, turn, evalCase)
+  const decisions = decisionsOf(evalCase)
+  for (const turn of turns) await take(chat, turn, decisions)
   for (let played = 0; user !== undefined && played < maxTurns; played++) {
     const turn = await user(stateOf(chat, turns.length + played))
     if (turn === undefined) break
-    await take(chat, turn, evalCase)
+    await take(chat, turn, decisions)
   }
   const runs = await chat.runs()
   const recordings = runs.map((run) => recordingOf(headOf(run, run.input), run.events))
@@ -55,13 +57,13 @@ async function playChat(agent: AgentRegistration, evalCase: EvalCase, options: O
 }
 
 /** Acts as the user, and decides what then waits for a decision that the case knows. */
-async function take(chat: TestChat, turn: Turn, { decisions = {} }: EvalCase): Promise<void> {
+async function take(chat: TestChat, turn: Turn, decisions: Decisions): Promise<void> {
   await act(chat, turn)
   for (;;) {
-    const tool = chat.waitingFor.find((name) => decisions[name] !== undefined)
-    if (tool === undefined) return
-    const { approved, reason } = decisionOf(decisions[tool])
-    await (approved ? chat.approve(tool) : chat.deny(tool, reason))
+    const next = decisions.next(chat.waitingFor)
+    if (next === undefined) return
+    const { approved, reason } = next.decision
+    await (approved ? chat.approve(next.name) : chat.deny(next.name, reason))
   }
 }
 
@@ -74,8 +76,28 @@ function act(chat: TestChat, turn: Turn): Promise<void> {
   return 'advance' in turn ? chat.advance(turn.advance) : chat.regenerate()
 }
 
-const decisionOf = (decision: Decision | undefined): { readonly approved: boolean; readonly reason?: string } =>
-  typeof decision === 'object' ? decision : { approved: decision === true }
+type Decisions = ReturnType<typeof decisionsOf>
+
+/** The decisions of a case, of which each one in a list is made once. */
+function decisionsOf({ decisions = {} }: EvalCase) {
+  const made = new Map<string, number>()
+  const nextOf = (name: string): Decision | undefined => {
+    const given = decisions[name]
+    return isList(given) ? given[made.get(name) ?? 0] : given
+  }
+  return {
+    /** The next decision on one of the approvals that wait, given by their names. */
+    next(waiting: readonly string[]) {
+      const name = waiting.find((one) => nextOf(one) !== undefined)
+      const decision = name === undefined ? undefined : nextOf(name)
+      if (name === undefined || decision === undefined) return undefined
+      made.set(name, (made.get(name) ?? 0) + 1)
+      return { name, decision: typeof decision === 'boolean' ? { approved: decision } : decision }
+    },
+  }
+}
+
+const isList = (given: Decision | readonly Decision[] | undefined): given is readonly Decision[] => Array.isArray(given)
 
 const stateOf = (chat: TestChat, turn: number): ChatState => ({
   turn,

@@ -19,6 +19,8 @@ export interface TrialEntry {
   readonly trial: number
   /** A hash of the case: results of a case that was edited do not count for it. */
   readonly of: string
+  /** A hash of the evaluated code, as far as it is known. A resumed run makes the trials of other code again. */
+  readonly code?: string
   readonly pass: boolean
   readonly scores: readonly (Score & { readonly name: string })[]
   readonly usage: TrialUsage

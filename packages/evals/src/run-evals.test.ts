@@ -34,8 +34,8 @@ const REFUND: EvalCase = {
   id: 'refund',
   turns: ['refund A-17'],
   decisions: { refund: true },
-  expected: 'You get your money back.',
 }
+const EXPECTING: EvalCase = { ...REFUND, expected: 'You get your money back.' }
 
 const evalOf = (options: Partial<EvalOptions> = {}) =>
   defineEval({ name: 'shop', agent: shop, cases: [REFUND], ...options })
@@ -82,7 +82,7 @@ describe('scorers', () => {
       matchesSchema(v.object({ text: v.string() })),
       scorer('own', ({ toolCalls }) => toolCalls.every(({ executed }) => executed)),
     ]
-    expect(await scoresOf(scorers)).toEqual(scorers.map(() => true))
+    expect(await scoresOf(scorers, { cases: [EXPECTING] })).toEqual(scorers.map(() => true))
   })
 
   it('say why they fail', async () => {
@@ -177,7 +177,9 @@ describe('cases', () => {
     expect((await run({ cases: [REFUND, REFUND] })).invalid).toEqual([
       { eval: 'shop', problem: 'two cases of shop have the id refund' },
     ])
-    expect((await run({ cases: [{ id: '' }] })).invalid).toMatchObject([{ problem: 'a case of shop has no id' }])
+    expect((await run({ cases: [{ id: '' }] })).invalid).toMatchObject([
+      { problem: 'cases of shop: the case is invalid: id must be a text, not ""' },
+    ])
   })
 })
 
@@ -284,7 +286,7 @@ describe('runEvals', () => {
       concurrency: 1,
     })
     expect(first).toMatchObject({ stoppedBy: 'runs', planned: 6, reused: 0 })
-    const edited = cases.map((one) => (one.id === 'c1' ? { ...one, expected: 'other' } : one))
+    const edited = cases.map((one) => (one.id === 'c1' ? { ...one, input: { text: 'other' } } : one))
     const second = await runEvals([evalOf({ cases: edited })], { journal: { earlier: [...entries], append } })
     expect(second).toMatchObject({ planned: 6, reused: 3 })
     expect(entries.filter(({ kind }) => kind === 'trial')).toHaveLength(7)

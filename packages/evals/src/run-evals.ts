@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { NO_RECORDED_USAGE as NOTHING, sumOfUsage as sum } from '@perdure/core'
+import { NO_RECORDED_USAGE as NOTHING, readScore, sumOfUsage as sum } from '@perdure/core'
 import type { EvalDefinition } from './define-eval.ts'
 import { playCase } from './play-case.ts'
 import { type Journal, type TrialEntry, trialsIn } from './results.ts'
@@ -28,6 +28,8 @@ export interface EvalsRun {
   readonly planned: number
   /** How many trials were read from the journal. */
   readonly reused: number
+  /** How many trials of the journal do not count, because they were made with other code. */
+  readonly outdated: number
   /** What ended the run before all trials were made. */
   readonly stoppedBy?: 'runs' | 'costUsd' | 'durationMs' | 'signal'
   /** Scorers that are wrong about their own control cases, and evals whose cases cannot be read. */
@@ -59,6 +61,7 @@ export async function runEvals(evals: readonly EvalDefinition[], options: RunEva
   const earlier = new Map(trialsIn(journal.earlier).map((entry) => [keyOf(entry), entry]))
   const trials = plan.flatMap((planned) => earlier.get(keyOf(entryIdOf(planned))) ?? [])
   const reused = trials.length
+  const outdated = outdatedIn(plan, trialsIn(journal.earlier))
   const left = plan.filter((planned) => !earlier.has(keyOf(entryIdOf(planned))))
   const startedMs = performance.now()
   let begun = 0
@@ -86,7 +89,7 @@ export async function runEvals(evals: readonly EvalDefinition[], options: RunEva
     }
   }
   await Promise.all(Array.from({ length: Math.max(1, concurrency) }, work))
-  return { trials, planned: plan.length, reused, invalid, ...(stoppedBy === undefined ? {} : { stoppedBy }) }
+  return { trials, planned: plan.length, reused, outdated, invalid, ...(stoppedBy === undefined ? {} : { stoppedBy }) }
 }
 
 interface Planning extends Judging {
@@ -103,7 +106,7 @@ async function planOf(
   for (const definition of evals) {
     const { name, repeat } = definition
     try {
-      const cases = await definition.readCases()
+      const cases = await definition.readCases(definition.context)
       const problems = await checkScorers(
         [...definition.scorers, ...cases.flatMap(({ scorers = [] }) => scorers)],
         judging,
@@ -137,15 +140,23 @@ async function checkScorers(
   return problems
 }
 
-const entryIdOf = ({ definition, evalCase, trial, of }: Planned) => ({
-  eval: definition.name,
-  case: evalCase.id,
-  trial,
-  of,
+type EntryId = Pick<TrialEntry, 'eval' | 'case' | 'trial' | 'of' | 'code'>
+
+const entryIdOf = ({ definition: { name, code }, evalCase, trial, of }: Planned): EntryId => ({
+  ...{ eval: name, case: evalCase.id, trial, of },
+  ...(code === undefined ? {} : { code }),
 })
 
-const keyOf = (entry: ReturnType<typeof entryIdOf>): string =>
-  JSON.stringify([entry.eval, entry.case, entry.trial, entry.of])
+const keyOf = ({ eval: name, case: id, trial, of, code }: EntryId): string =>
+  JSON.stringify([name, id, trial, of, code])
+
+function outdatedIn(plan: readonly Planned[], earlier: readonly TrialEntry[]): number {
+  const stored = new Set(earlier.map(keyOf))
+  const tried = new Set(earlier.map(withoutCode))
+  return plan.map(entryIdOf).filter((id) => !stored.has(keyOf(id)) && tried.has(withoutCode(id))).length
+}
+
+const withoutCode = ({ code: _, ...id }: EntryId): string => keyOf(id)
 
 /** A hash of the data of a case; functions do not count. */
 const printOf = (evalCase: EvalCase): string =>
@@ -205,9 +216,9 @@ const listOf = (names: readonly string[]): string => names.map((name) => JSON.st
 
 async function scoreWith(scorer: Scorer, trial: Trial, tools: ScorerTools): Promise<Score> {
   try {
-    return await scorer.score(trial, tools)
+    return readScore(await scorer.score(trial, tools), scorer.name)
   } catch (error) {
-    return { pass: false, reason: messageOf(error) }
+    return { pass: false, reason: messageOf(error), isError: true }
   }
 }
 

@@ -1,19 +1,12 @@
-import { type RecordedCall, type RecordedPart, type RunRecording, sanitizeText } from '@perdure/core'
+import { type RecordedCall, type RecordedPart, type RunRecording, redactContent } from '@perdure/core'
 
 /** The recording with credentials, keys, connection strings and e-mail addresses redacted in all of its texts. */
-export const redacted = (recording: RunRecording): RunRecording => redactIn(recording) as RunRecording
-
-function redactIn(value: unknown): unknown {
-  if (typeof value === 'string') return sanitizeText(value)
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(redactIn)
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, redactIn(member)]))
-}
+export const redacted = (recording: RunRecording): RunRecording => redactContent(recording) as RunRecording
 
 /** The recording without what people, models and tools said: only the names, kinds, order and times of its calls. */
 export function withoutContent({ format, run, calls }: RunRecording): RunRecording {
   const { result: _, error: __, ...head } = run
-  return { format, run: { ...head, input: null }, calls: calls.map(callWithoutContent) }
+  return { format, isWithoutContent: true, run: { ...head, input: null }, calls: calls.map(callWithoutContent) }
 }
 
 function callWithoutContent(call: RecordedCall): RecordedCall {

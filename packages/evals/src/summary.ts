@@ -24,6 +24,8 @@ export interface EvalSummary extends RateSummary {
   readonly ok: boolean
   /** The thresholds that are not met. */
   readonly problems: readonly string[]
+  /** The scorers that failed themselves, each with the first reason. Their trials count as failed. */
+  readonly scorerErrors: readonly string[]
   readonly scorers: readonly (RateSummary & { readonly name: string })[]
   readonly cases: readonly CaseSummary[]
   readonly usage: TrialUsage
@@ -45,11 +47,18 @@ export function summarize(
   const whole = rateOf(trials.map(({ pass }) => pass))
   const problems = problemsOf(thresholds, { whole, scorers })
   return {
-    ...{ name, ok: problems.length === 0, problems, ...whole, scorers },
+    ...{ name, ok: problems.length === 0, problems, scorerErrors: scorerErrorsIn(trials), ...whole, scorers },
     cases: [...Map.groupBy(trials, (trial) => trial.case)].map(([id, tries]) => caseSummary(id, tries)),
     usage: trials.flatMap(({ usage, judged }) => [usage, judged]).reduce(sum, NOTHING),
     slowestMs: Math.max(0, ...trials.map(({ ms }) => ms)),
   }
+}
+
+function scorerErrorsIn(trials: readonly TrialEntry[]): readonly string[] {
+  const broken = trials.flatMap(({ scores }) => scores.filter(({ isError }) => isError === true))
+  return [...Map.groupBy(broken, ({ name }) => name)].map(
+    ([name, all]) => `the scorer ${name} failed in ${all.length} of ${trials.length} trials: ${all[0]?.reason}`,
+  )
 }
 
 function rateOf(passes: readonly boolean[]): RateSummary {

@@ -1,4 +1,4 @@
-import type { ObservedRuns, RecordedUsage, RunRecording, Score, ScorerTools } from '@perdure/core'
+import type { ObservedRuns, RecordedUsage, RunRecording, Score, ScorerSource, ScorerTools } from '@perdure/core'
 import type { Duration } from '@perdure/protocol'
 import type { TestFile } from '@perdure/server-app/testing'
 
@@ -42,9 +42,12 @@ export interface EvalCase {
   readonly user?: SimulatedUser
   /** The most turns of a simulated user. Default 10. */
   readonly maxTurns?: number
-  /** How approvals are decided, by the name of the approval or tool. Others stay open. */
-  readonly decisions?: Readonly<Record<string, Decision>>
-  /** What the case expects, for scorers. */
+  /**
+   * How approvals are decided, by the name of the approval or tool: one decision for all of them, or a list in their order. Others
+   * stay open.
+   */
+  readonly decisions?: Readonly<Record<string, Decision | readonly Decision[]>>
+  /** What the case expects, for scorers such as `similarText()`. */
   readonly expected?: unknown
   /** The recorded runs that the case repeats, for example for `recordedModel`. */
   readonly recordings?: readonly RunRecording[]
@@ -67,11 +70,13 @@ export interface Trial extends ObservedRuns {
 }
 
 export type TrialUsage = RecordedUsage
-export type { Score, ScorerTools, ToolUse } from '@perdure/core'
+export type { Score, ScorerSource, ScorerTools, ToolUse } from '@perdure/core'
 
 export interface Scorer {
   /** Names the scorer in reports and thresholds; unique within an eval. */
   readonly name: string
+  /** What the scorer reads of a trial. Default: unknown, so everything. */
+  readonly reads?: readonly ScorerSource[]
   score(trial: Trial, tools: ScorerTools): Score | Promise<Score>
   /** Checks the scorer itself before it judges anything. Resolves with what is wrong with it. */
   check?(tools: ScorerTools): Promise<string | undefined>

@@ -50,6 +50,7 @@ function refusingUseCases(code: ErrorCode): UseCases {
     readApprovals: { get: reject, list: reject },
     readWorkflows: { list: raise, get: raise },
     replay: { page: reject, open: reject },
+    keepCase: reject,
     readTriggers: { list: reject, get: reject, fires: reject, next: reject },
     manageTriggers: { remove: reject, enable: reject, disable: reject, prune: reject },
     ...{ createTrigger: reject, fireByHand: reject },

@@ -154,6 +154,7 @@ export const PATHS: Readonly<Record<OperationId, Paths>> = {
   'sessions.queue': NOTHING,
   'runs.rerun': NOTHING,
   'runs.replay': NOTHING,
+  'runs.case': NOTHING,
   'chats.list': NOTHING,
   'chats.get': NOTHING,
   'chats.update': NOTHING,

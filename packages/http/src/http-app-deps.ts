@@ -23,6 +23,7 @@ import type {
   ForkChat,
   ForkRun,
   IssueTicket,
+  KeepCase,
   KeyRequest,
   ListAudit,
   ListRuns,
@@ -177,6 +178,7 @@ export interface UseCases {
   readonly readAgents: ReadAgents
   readonly listRuns: ListRuns
   readonly readRuns: ReadRuns
+  readonly keepCase: KeepCase
   readonly readSessions: ReadSessions
   readonly createSession: CreateSession
   readonly updateSession: UpdateSession

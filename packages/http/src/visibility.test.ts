@@ -26,15 +26,16 @@ const CASES = CHANGES_ROWS.flatMap((operation) => {
 })
 
 /** The scopes that admit the caller: `:own` where the grammar has it, otherwise unrestricted. */
-function writeScopes({ scope }: Operation): readonly string[] {
+function writeScopes({ scope, changesNothing }: Operation): readonly string[] {
   const rules = typeof scope === 'string' && scope.includes(':') ? [scope] : []
   const named = scope !== null && typeof scope === 'object' && 'anyOf' in scope ? scope.anyOf : rules
   // A request that needs no scope is sent with a token all the same.
   if (named.length === 0) return ['runs:read:own']
-  return named.map((rule) => {
-    const bare = rule.split(':', 2).join(':')
-    return isGrantable(`${bare}:own`) ? `${bare}:own` : bare
-  })
+  const bare = named.map((rule) => rule.split(':', 2).join(':'))
+  const own = bare.filter((one) => isGrantable(`${one}:own`)).map((one) => `${one}:own`)
+  // The scopes of a read that have no `:own` show the rows of all owners.
+  if (changesNothing === true && own.length > 0) return own
+  return bare.map((one) => (isGrantable(`${one}:own`) ? `${one}:own` : one))
 }
 
 async function setUp(credential?: 'token' | 'jwt') {

@@ -71,6 +71,7 @@ export type {
   RunSession,
   RunSkills,
   ScoredRun,
+  ScorerSource,
   ScoringOptions,
   SearchHit,
   SessionMessage,

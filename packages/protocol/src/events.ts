@@ -86,7 +86,7 @@ export const EVENTS = {
   'run.child.started': { ...child, summary: 'The run started a child run and waits for it.' },
   'run.child.ended': { ...child, summary: 'The child run ended.' },
   'run.log': { subjects: OF_RUN, payload: RunLogEvent, emittedBy: 'server', sanitized: true, summary: 'The code of the run wrote a line with `ctx.log`.' },
-  'run.scored': { ...part, payload: RunScoredEvent, sanitized: true, summary: 'A scorer judged another run, which `runId` names.' },
+  'run.scored': { ...part, payload: RunScoredEvent, sanitized: true, summary: 'A scorer judged another run, which `runId` names. `isError`: the scorer itself failed.' },
   'text.start': { subjects: OF_RUN, payload: TextStartEvent, emittedBy: 'agent', summary: 'A block of text starts. If it started before, its earlier text is withdrawn.' },
   'text.delta': { subjects: OF_RUN, payload: TextDeltaEvent, emittedBy: 'agent', piece: 'delta', summary: 'A piece of the answer.' },
   'text.end': { subjects: OF_RUN, payload: TextEndEvent, emittedBy: 'agent', summary: 'The block of text is complete.' },

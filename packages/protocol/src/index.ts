@@ -136,6 +136,7 @@ export { EventEnvelope } from './resources/event-envelope.ts'
 export { Health, Liveness, Readiness } from './resources/health.ts'
 export { Hook, HookDelivery, HookDeliverySummary, TestHookRequest } from './resources/hooks.ts'
 export { type NamedSchema, type NamedSchemas, SCHEMAS } from './resources/index.ts'
+export { CaseRequest, KeptCase, KeptRun } from './resources/kept-cases.ts'
 export { listOf, PageEntries } from './resources/list.ts'
 export { BindMcpServerRequest, CallToolRequest, McpServer, McpTool, ToolResult } from './resources/mcp.ts'
 export {

@@ -58,7 +58,7 @@ export const METRICS = {
   svc_redaction_drops_total: { type: 'counter', labels: ['rule'], help: 'Matches removed by the delivery sanitizer.' },
   svc_replay_buffer_events: { type: 'gauge', labels: [], help: 'Events in the replay buffer.' },
   svc_run_duration_seconds: { type: 'histogram', labels: ['kind'], buckets: LONG, help: 'Time from the start to the end of a run.' },
-  svc_run_scores_total: { type: 'counter', labels: ['target', 'scorer', 'outcome'], help: 'Scores that the scorers of an agent or workflow gave to its runs: pass or fail.' },
+  svc_run_scores_total: { type: 'counter', labels: ['target', 'scorer', 'outcome'], help: 'Scores that the scorers of an agent or workflow gave to its runs: pass, fail or error.' },
   svc_runs_taken_over_total: { type: 'counter', labels: ['outcome'], help: 'Runs of departed servers that this server has recovered: queued again, or interrupted.' },
   svc_storage_commit_duration_seconds: { type: 'histogram', labels: [], buckets: FAST, help: 'Time from submitting a commit until it is durable.' },
   svc_storage_commits_unknown_total: { type: 'counter', labels: [], help: 'Commits to PostgreSQL whose answer was lost, so that the server had to look up their outcome.' },

@@ -8,6 +8,7 @@ import {
   runEvals,
   summarize,
   type TrialEntry,
+  uncomparedIn,
 } from '@perdure/evals'
 import type { Call } from '../call.ts'
 import { usageError } from '../cli-error.ts'
@@ -40,34 +41,54 @@ async function runEvalFiles(call: Call, flags: EvalFlags): Promise<void> {
   const { out, terminal } = call
   const { cwd } = terminal
   const budget = budgetOf(flags)
-  const evals = await loadEvals(cwd, flags.pattern)
+  const { evals, skipped } = await loadEvals(cwd, flags.pattern)
+  for (const problem of skipped) out.note(problem)
   const path = resolve(cwd, flags.out)
   const before = flags.against === undefined ? undefined : await readAgainst(flags.against, { cwd, path })
   const file = await openResults(path, {
     ...{ resume: flags.resume === true, restart: flags.restart === true },
     only: flags.pattern === undefined ? undefined : evals.map(({ name }) => name),
   })
-  const made: EvalsRun = await runEvals(evals, {
-    journal: file.journal,
-    concurrency: flags.concurrency,
-    budget,
-    onTrial: (trial, progress) => showTrial(call, trial, progress),
-  })
-  const { trials, planned, reused, invalid, stoppedBy } = made
-  if (stoppedBy === undefined) await file.finish()
-  else await file.journal.close()
+  let made: EvalsRun
+  try {
+    made = await runEvals(evals, {
+      journal: file.journal,
+      concurrency: flags.concurrency,
+      budget,
+      onTrial: (trial, progress) => showTrial(call, trial, progress),
+    })
+  } catch (error) {
+    await file.leave()
+    throw error
+  }
+  const { trials, planned, reused, outdated, invalid, stoppedBy } = made
+  if (outdated > 0) {
+    out.note(`${outdated} trials of the interrupted run were made with other code, so they were made again`)
+  }
+  if (stoppedBy === undefined) await file.finish(made)
+  else await file.leave()
   const summaries = evals
     .filter(({ name }) => !invalid.some((one) => one.eval === name))
     .map((definition) => summarize(definition, trials))
   if (flags.junit !== undefined) await writeFile(resolve(cwd, flags.junit), junitReport(summaries, trials))
   const compared = before === undefined ? [] : compareResults(before, trials)
+  const uncompared = before === undefined ? [] : uncomparedIn(before, trials, flags.pattern === undefined)
   const isWorse = compared.some(({ verdict, scorers }) =>
     [verdict, ...scorers.map((one) => one.verdict)].includes('worse'),
   )
   const ok = stoppedBy === undefined && invalid.length === 0 && summaries.every((one) => one.ok) && !isWorse
   const report: EvalReport = {
     ...{ ok, results: relative(cwd, stoppedBy === undefined ? path : `${path}.part`), planned },
-    ...{ made: trials.length - reused, reused, stoppedBy: stoppedBy ?? null, evals: summaries, compared, invalid },
+    ...{
+      made: trials.length - reused,
+      reused,
+      outdated,
+      stoppedBy: stoppedBy ?? null,
+      evals: summaries,
+      compared,
+      uncompared,
+      invalid,
+    },
   }
   out.document(report, (paint) => evalText(report, paint))
   if (stoppedBy !== undefined) {

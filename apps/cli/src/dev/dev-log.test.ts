@@ -104,4 +104,16 @@ describe('the log of perdure dev', () => {
 
     expect(text()).toMatch(/^ {4}✗ step look up \d+ ms TypeError: no plan\n$/)
   })
+
+  it('redacts the error of a step', async () => {
+    const { tracer, text } = setUp()
+    const step = tracer.start('step', { 'perdure.step.name': 'look up' } as never, undefined)
+    const code = () => Promise.reject(new Error('the key sk-proj-abcdefghijklmnop is wrong'))
+
+    await expect((async () => step.within(code))()).rejects.toThrow('sk-proj')
+    step.end({ error: 'run-failed' })
+
+    expect(text()).toContain('Error: the key [redacted:credential] is wrong')
+    expect(text()).not.toContain('sk-proj')
+  })
 })

@@ -1,3 +1,4 @@
+import { sanitizeText } from '@perdure/core'
 import { noTracer, type Span, type Tracer } from '@perdure/ports'
 import type { SpanName } from '@perdure/protocol'
 import { oneLine } from '../output/columns.ts'
@@ -22,7 +23,7 @@ export function createDevTracer({ env, stderr }: Pick<Terminal, 'env' | 'stderr'
     let isEnded = false
     let thrown: string | undefined
     const onThrown = (error: unknown) => {
-      thrown = oneLine(headOf(error))
+      thrown = oneLine(sanitizeText(headOf(error)))
     }
     return {
       traceparent: span.traceparent,
@@ -31,7 +32,7 @@ export function createDevTracer({ env, stderr }: Pick<Terminal, 'env' | 'stderr'
       end(end = {}) {
         span.end(end)
         if (shown !== undefined && !isEnded)
-          onEnd(shown, startedMs, end.error === undefined ? undefined : (thrown ?? end.error))
+          onEnd(shown, startedMs, end.error === undefined ? undefined : (thrown ?? sanitizeText(end.error)))
         isEnded = true
       },
     }

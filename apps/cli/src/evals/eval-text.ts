@@ -15,15 +15,18 @@ export interface EvalReport {
   readonly planned: number
   readonly made: number
   readonly reused: number
+  readonly outdated: number
   readonly stoppedBy: EvalsRun['stoppedBy'] | null
   readonly evals: readonly EvalSummary[]
   readonly compared: readonly ComparedEval[]
+  /** What the comparison leaves out. */
+  readonly uncompared: readonly string[]
   readonly invalid: EvalsRun['invalid']
 }
 
 /** The report of `perdure eval` for people. */
 export function evalText(report: EvalReport, paint: Paint): string {
-  const { evals, compared, invalid } = report
+  const { evals, compared, uncompared, invalid } = report
   const table = columnsText(
     evals,
     [
@@ -41,17 +44,19 @@ export function evalText(report: EvalReport, paint: Paint): string {
     ...evals.flatMap((one) => evalLines(one, paint)),
     ...invalid.map((one) => `${paint('red', 'invalid')}  ${one.eval}: ${oneLine(one.problem)}`),
     ...compared.flatMap((one) => comparedLines(one, paint)),
+    ...uncompared.map(oneLine),
   ]
   return `${table}${lines.map((line) => `${line}\n`).join('')}`
 }
 
-function evalLines({ name, problems, cases }: EvalSummary, paint: Paint): readonly string[] {
+function evalLines({ name, problems, scorerErrors, cases }: EvalSummary, paint: Paint): readonly string[] {
   const shown = cases.filter(({ status }) => status !== 'passed')
   return [
     ...shown.map(({ id, status, passed, trials, interval, reason }) => {
       const rate = trials === 1 ? '' : `  ${passed}/${trials} passed, ${intervalText(interval)}`
       return `${paint(status === 'flaky' ? 'yellow' : 'red', status)}  ${name} › ${oneLine(id)}${rate}  ${oneLine(reason ?? '')}`
     }),
+    ...scorerErrors.map((problem) => `${paint('red', 'broken scorer')}  ${name}: ${oneLine(problem)}`),
     ...problems.map((problem) => `${paint('red', 'below threshold')}  ${name}: ${problem}`),
   ]
 }
@@ -69,8 +74,11 @@ function comparedLines(one: ComparedEval, paint: Paint): readonly string[] {
 
 const COLOURS = { better: 'green', worse: 'red', same: 'dim' } as const
 
-const comparedLine = (name: string, { verdict, before, after, p, test }: ComparedRate, paint: Paint): string =>
-  `${paint(COLOURS[verdict], verdict.padEnd(6))} ${oneLine(name)}: ${fraction(before)} → ${fraction(after)} (p = ${p.toFixed(3)}, ${test})`
+function comparedLine(name: string, { verdict, before, after, p, test }: ComparedRate, paint: Paint): string {
+  const isEqual = before.passed * after.trials === after.passed * before.trials
+  const said = verdict === 'same' && !isEqual ? 'not significant' : verdict
+  return `${paint(COLOURS[verdict], said.padEnd(6))} ${oneLine(name)}: ${fraction(before)} → ${fraction(after)} (p = ${p.toFixed(3)}, ${test})`
+}
 
 const fraction = ({ passed, trials }: ComparedRate['before']): string => `${passed}/${trials}`
 

@@ -15,6 +15,7 @@ const Compared = {
 }
 const EvalResult = v.object({
   ...{ name: v.string(), ok: v.boolean(), problems: v.array(v.string()), ...Rate },
+  scorerErrors: v.array(v.string()),
   scorers: v.array(v.object({ name: v.string(), ...Rate })),
   cases: v.array(
     v.object({
@@ -28,11 +29,13 @@ const EvalResult = v.object({
 
 const Report = v.object({
   ...{ ok: v.boolean(), results: v.string(), planned: v.number(), made: v.number(), reused: v.number() },
+  outdated: v.number(),
   stoppedBy: v.nullable(v.picklist(['runs', 'costUsd', 'durationMs', 'signal'])),
   evals: v.array(EvalResult),
   compared: v.array(
     v.object({ ...Compared, scorers: v.array(v.object(Compared)), cases: v.array(v.object(Compared)) }),
   ),
+  uncompared: v.array(v.string()),
   invalid: v.array(v.object({ eval: v.string(), problem: v.string() })),
 })
 const Replayed = v.object({

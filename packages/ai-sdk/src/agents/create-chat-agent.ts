@@ -1,4 +1,4 @@
-import { type ChatInput, defineAgent, type RegistrationOptions, type RunContext } from '@perdure/core'
+import { type ChatInput, CODE_PARTS, defineAgent, type RegistrationOptions, type RunContext } from '@perdure/core'
 import type { LanguageModel, ToolSet } from 'ai'
 import type { Durable } from '../durable-types.ts'
 import { findRunOf } from '../run.ts'
@@ -65,14 +65,26 @@ export function createChatAgent<Id extends string, Tools extends ToolSet>(
   }
   const { concurrency = DEFAULTS.concurrency } = registration as Pick<RegistrationOptions, 'concurrency'>
   const waiting = concurrency === 'session' ? ({ onBusyWaiting: 'deny' } as const) : {}
-  return defineAgent({
+  const defined = defineAgent({
     ...DEFAULTS,
     ...waiting,
     ...inputOf(settings.callOptionsSchema),
     ...registration,
     id,
     run,
-  }) as unknown as ChatAgentDefinition<Id, Tools>
+  })
+  return { ...defined, [CODE_PARTS]: codePartsOf(settings) } as unknown as ChatAgentDefinition<Id, Tools>
+}
+
+/** The settings that are data. Those that are functions are in the source. */
+function codePartsOf({ model, tools, ...settings }: Options): unknown {
+  const { provider, modelId } = (typeof model === 'object' && model !== null ? model : {}) as Options
+  const named = Object.entries((tools ?? {}) as Options).map(([name, tool]) => [
+    name,
+    typeof tool === 'object' && tool !== null && 'description' in tool ? tool.description : undefined,
+  ])
+  const data = Object.entries(settings).filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
+  return { model: typeof model === 'string' ? model : [provider, modelId], tools: named, settings: data }
 }
 
 /** Without `fromChat`, a chat with invalid options would be taken as its text alone. */

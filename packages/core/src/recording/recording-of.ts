@@ -2,6 +2,7 @@ import { isChunk, textOf } from '../durable/stream-part.ts'
 import { type OpenCalls, openCalls } from './open-calls.ts'
 import { RECORDING_FORMAT, type RecordedRun, type RecordedUsage, type RunRecording } from './recording.ts'
 
+export * from './kept-case.ts'
 export * from './observed-runs.ts'
 export type * from './recording.ts'
 export { RECORDING_FORMAT } from './recording.ts'
@@ -16,10 +17,21 @@ export interface RecordedEvent {
 }
 
 /** Makes a recording from the events of a run, in their order. */
-export function recordingOf(run: RecordedRun, events: readonly RecordedEvent[]): RunRecording {
+export function recordingOf(run: RecordedRun, events: Iterable<RecordedEvent>): RunRecording {
+  const { read, finish } = startRecording()
+  for (const event of events) read(event)
+  return finish(run)
+}
+
+/** Makes a recording from events that are read one by one, in their order, and not kept. */
+export function startRecording() {
   const calls = openCalls()
-  for (const { type, payload, at } of events) READERS[type]?.(calls, isChunk(payload) ? payload : {}, at)
-  return { format: RECORDING_FORMAT, run, calls: calls.recorded() }
+  return {
+    read({ type, payload, at }: RecordedEvent): void {
+      READERS[type]?.(calls, isChunk(payload) ? payload : {}, at)
+    },
+    finish: (run: RecordedRun): RunRecording => ({ format: RECORDING_FORMAT, run, calls: calls.recorded() }),
+  }
 }
 
 type Reader = (calls: OpenCalls, payload: Fields, at: string | undefined) => void

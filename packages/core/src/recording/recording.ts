@@ -5,6 +5,8 @@ export const RECORDING_FORMAT = 'perdure-recording-1'
 /** A run as a fixture of tests: its input, and what models, tools and people answered, in the order of the calls. */
 export interface RunRecording {
   readonly format: typeof RECORDING_FORMAT
+  /** Set if what people, models and tools said is left out. */
+  readonly isWithoutContent?: true
   readonly run: RecordedRun
   readonly calls: readonly RecordedCall[]
 }

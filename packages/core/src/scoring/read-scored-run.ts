@@ -1,51 +1,77 @@
 import { EVERY_ROW, type EventLog, fromJsonText, type JsonText, type RunRecord, type RunStore } from '@perdure/ports'
 import { eachEvent } from '../realtime/each-event.ts'
 import { answerText, observedRuns } from '../recording/observed-runs.ts'
-import { type RecordedEvent, type RecordedRun, recordingOf } from '../recording/recording-of.ts'
-import type { ScoredRun } from '../targets/scoring.ts'
+import { type RecordedRun, type RunRecording, startRecording } from '../recording/recording-of.ts'
+import { NonRetryableError } from '../runs/non-retryable-error.ts'
+import type { ScoredRun, ScorerSource } from '../targets/scoring.ts'
 
-/** Reads what a run did; `undefined` if it no longer exists. */
-export type ReadScoredRun = (runId: string) => Promise<ScoredRun | undefined>
+/**
+ * Reads what a run did; `undefined` if it no longer exists. The log of the run is read only for scorers that need it: without `reads`,
+ * for every scorer.
+ *
+ * @throws NonRetryableError for a log that is too long to judge
+ */
+export type ReadScoredRun = (runId: string, reads?: readonly ScorerSource[]) => Promise<ScoredRun | undefined>
 
 export interface ReadScoredRunDeps {
   readonly runs: Pick<RunStore, 'find'>
-  readonly events: EventLog
+  readonly events: Pick<EventLog, 'read'>
 }
 
 export const createReadScoredRun =
   ({ runs, events }: ReadScoredRunDeps): ReadScoredRun =>
-  async (runId) => {
+  async (runId, reads) => {
     const run = await runs.find(runId, EVERY_ROW)
-    return run === undefined ? undefined : scoredRunOf(run, await readEvents(events, runId))
+    if (run === undefined) return undefined
+    const head = headOf(run)
+    const recording = needsLog(head, reads) ? await readLog(events, head) : startRecording().finish(head)
+    return scoredRunOf(run, recording)
   }
 
-async function readEvents(events: EventLog, runId: string): Promise<readonly RecordedEvent[]> {
-  const span = { stream: { runId }, through: Number.MAX_SAFE_INTEGER }
-  const read: RecordedEvent[] = []
+/** Some results have no text: the text is then that of the last answer in the log. */
+const needsLog = ({ result }: RecordedRun, reads: readonly ScorerSource[] | undefined): boolean =>
+  reads === undefined || reads.includes('log') || (reads.includes('text') && !hasText(result))
+
+const hasText = (result: unknown): boolean =>
+  typeof result === 'string' ||
+  (typeof result === 'object' && result !== null && 'text' in result && typeof result.text === 'string')
+
+/** The payloads of one log, in characters. The server judges several runs at the same time. */
+const MAX_LOG_LENGTH = 16 * 1_024 * 1_024
+
+async function readLog(events: ReadScoredRunDeps['events'], head: RecordedRun): Promise<RunRecording> {
+  const { read, finish } = startRecording()
+  const span = { stream: { runId: head.id }, through: Number.MAX_SAFE_INTEGER }
+  let length = 0
   for await (const { type, payload, at } of eachEvent(events, span, (event) => event)) {
-    read.push({ type, payload: fromJsonText(payload), at: isoTime(at) })
+    length += payload.length
+    if (length > MAX_LOG_LENGTH)
+      throw new NonRetryableError(`the log of the run ${head.id} is too long to judge: the limit is 16 MiB of events`)
+    read({ type, payload: fromJsonText(payload), at: isoTime(at) })
   }
-  return read
+  return finish(head)
 }
 
 const isoTime = (at: number): string => new Date(at).toISOString()
 
 const parsed = (text: JsonText | undefined): unknown => (text === undefined ? undefined : fromJsonText(text))
 
-function scoredRunOf(run: RunRecord, events: readonly RecordedEvent[]): ScoredRun {
+function headOf(run: RunRecord): RecordedRun {
   const { id, kind, targetId, status, error, usage } = run
-  const input = parsed(run.input) ?? null
   const result = parsed(run.result)
   const { inputTokens, outputTokens, costUsd } = usage
-  const head: RecordedRun = {
-    ...{ id, target: { kind, id: targetId }, input, status },
+  return {
+    ...{ id, target: { kind, id: targetId }, input: parsed(run.input) ?? null, status },
     ...(run.sessionId === undefined ? {} : { sessionId: run.sessionId }),
     ...(result === undefined ? {} : { result }),
     ...(error === undefined ? {} : { error }),
     ...{ usage: { inputTokens, outputTokens, costUsd }, createdAt: isoTime(run.createdAt) },
     ...(run.completedAt === undefined ? {} : { completedAt: isoTime(run.completedAt) }),
   }
-  const recording = recordingOf(head, events)
+}
+
+function scoredRunOf({ id, status, error }: RunRecord, recording: RunRecording): ScoredRun {
+  const { input, result } = recording.run
   return {
     ...observedRuns([recording]),
     case: { id, input, recordings: [recording] },

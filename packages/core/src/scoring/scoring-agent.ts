@@ -1,4 +1,4 @@
-import type { Meter, RunKind } from '@perdure/ports'
+import { isRefusal, type Meter, type RunKind } from '@perdure/ports'
 import { NO_RECORDED_USAGE, sumOfUsage } from '../recording/observed-runs.ts'
 import type { RecordedUsage } from '../recording/recording.ts'
 import { NonRetryableError } from '../runs/non-retryable-error.ts'
@@ -6,6 +6,7 @@ import type { AgentRegistration } from '../targets/agent.ts'
 import type { RunContext } from '../targets/run-context.ts'
 import {
   type RunScorer,
+  readScore,
   type Score,
   type ScorerTools,
   type ScoringOptions,
@@ -28,7 +29,7 @@ export interface ScoringAgentDeps {
   readonly count: (labels: { readonly target: string; readonly scorer: string; readonly outcome: Outcome }) => void
 }
 
-type Outcome = 'pass' | 'fail'
+type Outcome = 'pass' | 'fail' | 'error'
 
 export interface Scored {
   readonly kind: RunKind
@@ -36,21 +37,42 @@ export interface Scored {
   readonly scorers: ScoringOptions
 }
 
-/** The agent whose runs judge those of an agent or workflow. */
+const DEFAULT_TIMEOUT = '1m'
+/** A judge may be out of reach for a moment. */
+const RETRIES = 2
+
+/**
+ * The agent whose runs judge those of an agent or workflow. A scorer that throws, or takes too long, gets a score with `isError`; the
+ * others judge the run as well.
+ */
 export function scoringAgentOf({ kind, id, scorers }: Scored, deps: ScoringAgentDeps): AgentRegistration {
-  const { use, budget } = scorers
+  const { use, budget, timeout = DEFAULT_TIMEOUT } = scorers
   const perform = createPerform({ kind, id }, deps)
+
+  const performOrFail = async (name: string, runId: string, ctx: RunContext): Promise<Performed> => {
+    try {
+      const work = () => perform(named(use, name), runId)
+      return await ctx.step(name, work, { retries: RETRIES, timeout })
+    } catch (error) {
+      if (!isRefusal(error) || error.code !== 'step-failed') throw error
+      deps.count({ target: id, scorer: name, outcome: 'error' })
+      const reason = error.message.replace(`${name}: `, '').slice(0, MAX_REASON_LENGTH)
+      return { score: { pass: false, reason, isError: true }, usage: NO_RECORDED_USAGE }
+    }
+  }
 
   const run = async (input: unknown, ctx: RunContext): Promise<ScoringResult> => {
     const runId = runIdOf(input)
     const scores: ScoringResult['scores'][number][] = []
-    for (const scorer of use) {
-      const { score, usage } = await ctx.step(scorer.name, () => perform(scorer, runId), { retries: 2 })
+    // Recorded, so that a run that is continued after a deployment makes the same calls with other scorers in the code.
+    const names = await ctx.step('scorers', () => use.map(({ name }) => name))
+    for (const name of names) {
+      const { score, usage } = await performOrFail(name, runId, ctx)
       if (usage.inputTokens + usage.outputTokens + usage.costUsd > 0)
-        await ctx.usage({ provider: 'scorer', model: scorer.name, ...usage })
+        await ctx.usage({ provider: 'scorer', model: name, ...usage })
       if (score === null) return { runId, scores: [] }
-      await ctx.emit('run.scored', { runId, kind, id, scorer: scorer.name, ...score })
-      scores.push({ scorer: scorer.name, ...score })
+      await ctx.emit('run.scored', { runId, kind, id, scorer: name, ...score })
+      scores.push({ scorer: name, ...score })
     }
     return { runId, scores }
   }
@@ -61,6 +83,13 @@ export function scoringAgentOf({ kind, id, scorers }: Scored, deps: ScoringAgent
     ...(budget === undefined ? {} : { budget }),
     run,
   }
+}
+
+/** @throws NonRetryableError for a scorer that the code no longer has */
+function named(use: readonly RunScorer[], name: string): RunScorer {
+  const scorer = use.find((one) => one.name === name)
+  if (scorer === undefined) throw new NonRetryableError(`the registration no longer has the scorer ${name}`)
+  return scorer
 }
 
 /** @throws NonRetryableError for the payload of an event that names no run */
@@ -100,19 +129,16 @@ function createPerform({ kind, id }: Pick<Scored, 'kind' | 'id'>, { readRun, cou
         usage = sumOfUsage(usage, used)
       },
     }
-    const run = await readRun(runId)
+    const run = await readRun(runId, scorer.reads)
     const target = run?.recordings[0]?.run.target
     if (run === undefined || target?.kind !== kind || target.id !== id) return { score: null, usage }
     const problem = await checkOnce(scorer, tools)
     if (problem !== undefined) throw new NonRetryableError(problem)
-    const { pass, value, reason } = await scorer.score(run, tools)
-    count({ target: id, scorer: scorer.name, outcome: pass ? 'pass' : 'fail' })
+    const score = readScore(await scorer.score(run, tools), scorer.name)
+    count({ target: id, scorer: scorer.name, outcome: score.pass ? 'pass' : 'fail' })
+    const { reason } = score
     return {
-      score: {
-        pass,
-        ...(value === undefined ? {} : { value }),
-        ...(reason === undefined ? {} : { reason: reason.slice(0, MAX_REASON_LENGTH) }),
-      },
+      score: { ...score, ...(reason === undefined ? {} : { reason: reason.slice(0, MAX_REASON_LENGTH) }) },
       usage,
     }
   }

@@ -6,6 +6,8 @@ import { createReadSessions, type ReadSessionsDeps } from './read-sessions.ts'
 import { createRunSession, type RunSessionDeps } from './run-session.ts'
 import { createUpdateSession, type UpdateSessionDeps } from './update-session.ts'
 
+export type { KeepCase, KeptRun } from './keep-case.ts'
+
 export type SessionsDeps = CreateSessionDeps &
   DeleteSessionDeps &
   ExportSessionDeps &

@@ -73,11 +73,15 @@ export function createRegistry<Registration extends AgentRegistration | Workflow
   return {
     register(registration) {
       const code = codeOf(kind, registration)
-      const problem = problemOf(kind, registration) ?? takenProblemOf(registration)
+      const own = problemOf(kind, registration)
+      const problem = own ?? takenProblemOf(registration)
       if (problem !== undefined || 'problem' in code) {
         throw new StartError('config-invalid', {
           message: `${kind} ${JSON.stringify(registration?.id)}: ${problem ?? ('problem' in code && code.problem)}`,
-          hint: `register { id, run } with a unique id, or with another version; docs/reference/authoring.md lists the options`,
+          hint:
+            own === undefined
+              ? 'register { id, run } with a unique id, or with another version; docs/reference/authoring.md lists the options'
+              : 'correct the registration; docs/reference/authoring.md lists its options',
         })
       }
       const { id, description = id } = registration

@@ -14,6 +14,7 @@ export const runRoutes = ({
   forkRun,
   resumeRun,
   replay,
+  keepCase,
   openRunStream,
   openReplayStream,
 }: Pick<
@@ -26,6 +27,7 @@ export const runRoutes = ({
   | 'forkRun'
   | 'resumeRun'
   | 'replay'
+  | 'keepCase'
   | 'openRunStream'
   | 'openReplayStream'
 >): Handlers<typeof runOperations> => ({
@@ -61,6 +63,10 @@ export const runRoutes = ({
   resumeRun: ({ params, body: { payload, approvals, toolResults }, principal, visibility, key }) =>
     resumeRun({ runId: params.runId, payload, approvals, toolResults, principal, visibility, key }),
   replayRun: replayWith({ replay, openReplayStream }, ({ runId }: { readonly runId: string }) => ({ runId })),
+  async keepCase({ params, body: { raw = false }, principal, visibility, key }) {
+    const { replayed, ...body } = await keepCase({ ...params, raw, principal, visibility, key })
+    return { status: 200, body, ...(replayed && { replayed }) }
+  },
   abortRun: ({ params, body, principal, visibility, key }) =>
     abortRun({ runId: params.runId, reason: body.reason, principal, visibility, key }),
 })

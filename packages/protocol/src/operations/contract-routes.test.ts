@@ -24,6 +24,7 @@ POST   /runs/:runId/retry                         I  agents:invoke:{agentId} | w
 POST   /runs/:runId/rerun                         I  agents:invoke:{agentId} | workflows:execute:{workflowId}
 POST   /runs/:runId/resume                        I  agents:invoke:{agentId} | workflows:execute:{workflowId}
 POST   /runs/:runId/replay                        I  traces:read:sanitized (raw: traces:read:raw)
+POST   /runs/:runId/case                          I  runs:read:{runId} | agents:read:{agentId} | workflows:read:{workflowId}
 GET    /approvals                                 -  approvals:read:{approvalId}
 GET    /approvals/:approvalId                     -  approvals:read:{approvalId}
 POST   /approvals/:approvalId/resolve             I  approvals:resolve:{approvalId}

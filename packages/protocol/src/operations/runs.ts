@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { IdempotencyKey, OperatorId, Timestamp } from '../ids.ts'
 import type { OperationTable } from '../operation.ts'
 import { EventEnvelope } from '../resources/event-envelope.ts'
+import { CaseRequest, KeptRun } from '../resources/kept-cases.ts'
 import { Include, listOf, PageEntries } from '../resources/list.ts'
 import { FilterValue, MetadataFilter } from '../resources/metadata.ts'
 import { Receipt } from '../resources/queued-messages.ts'
@@ -257,5 +258,19 @@ export const runOperations = {
     },
     errors: ['run-not-found', 'overloaded'],
     summary: 'Replay the recorded events of a run.',
+  },
+  keepCase: {
+    id: 'runs.case',
+    method: 'POST',
+    path: '/runs/:runId/case',
+    scope: READ,
+    idempotent: true,
+    changesNothing: true,
+    rereads: true,
+    privileged: true,
+    body: CaseRequest,
+    responses: { 200: { schema: KeptRun, description: 'The case, and how it differs from the run.' } },
+    errors: ['run-not-found'],
+    summary: 'Make a case of `perdure eval` from a run.',
   },
 } as const satisfies OperationTable

@@ -14,6 +14,7 @@ import * as eventEnvelope from './event-envelope.ts'
 import * as files from './files.ts'
 import * as health from './health.ts'
 import * as hooks from './hooks.ts'
+import * as keptCases from './kept-cases.ts'
 import * as mcp from './mcp.ts'
 import * as memory from './memory.ts'
 import * as metadata from './metadata.ts'
@@ -64,6 +65,7 @@ const EXPORTS: Readonly<Record<string, unknown>> = {
   ...nodes,
   ...queuedMessages,
   ...replay,
+  ...keptCases,
   ...runLogs,
   ...runOutcome,
   ...runRequests,

@@ -33,6 +33,7 @@ export const RunScoredEvent = v.looseObject({
   pass: v.boolean(),
   value: v.optional(v.number()),
   reason: v.optional(v.string()),
+  isError: v.optional(v.literal(true)),
 })
 
 const phase = v.optional(v.picklist(['commentary']))

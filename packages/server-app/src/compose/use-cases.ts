@@ -49,6 +49,7 @@ export const useCasesOf = ({
   withdrawMessage: engine.withdrawMessage,
   readRuns: engine.readRuns,
   replay: engine.replay,
+  keepCase: engine.keepCase,
   readAgents: engine.readAgents,
   readApprovals: engine.readApprovals,
   resolveApproval: engine.resolveApproval,

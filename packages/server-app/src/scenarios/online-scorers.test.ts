@@ -121,18 +121,48 @@ describe('scorers of a registration', () => {
     expect(judgement).toMatchObject({ status: 'failed', finishReason: 'budget-exhausted', usage: { inputTokens: 120 } })
   })
 
-  it('fail with a scorer that is wrong about its control cases', async () => {
-    const wrong: RunScorer = {
-      ...isPolite,
-      check: async () => 'the judge says yes to every control case',
-    }
-    const server = await serve(supportWith({ use: [wrong] }))
+  it.each<readonly [string, Partial<RunScorer>, string]>([
+    ['throws', { score: () => Promise.reject(new Error('no such member')) }, 'no such member'],
+    ['is wrong about its control cases', { check: async () => 'the judge says yes to every control case' }, 'says yes'],
+    ['returns another value', { score: () => ({ pass: 'yes' }) as never }, 'is broken returned {"pass":"yes"}'],
+    ['returns nothing', { score: () => undefined as never }, 'is broken returned undefined'],
+    ['never settles', { score: () => new Promise<never>(() => undefined) }, 'no result within 400 ms'],
+  ])('give an error for a scorer that %s, and the scores of the others', async (_, broken, reason) => {
+    const scorer: RunScorer = { ...isPolite, name: 'is broken', ...broken }
+    const server = await serve(supportWith({ use: [scorer, isPolite], timeout: '400ms' }))
     await server.run('please')
 
     const [judgement] = await settled(server, 1)
 
-    expect(judgement.status).toBe('failed')
-    expect(judgement.error.message).toContain('the judge says yes to every control case')
+    const scores = [
+      { scorer: 'is broken', pass: false, isError: true, reason: expect.stringContaining(reason) },
+      { scorer: 'is polite', pass: true },
+    ]
+    expect(judgement).toMatchObject({ status: 'completed', result: { scores } })
+    const events = (await server.read(`/runs/${judgement.id}/events?limit=200`)).items
+    expect(events.filter(({ type }: { type: string }) => type === 'run.scored')).toMatchObject(
+      scores.map((score) => ({ payload: score })),
+    )
+    const metrics = await (await server.send('/metrics')).text()
+    expect(metrics).toContain('svc_run_scores_total{target="support",scorer="is broken",outcome="error"} 1')
+    expect(metrics).toContain('svc_run_scores_total{target="support",scorer="is polite",outcome="pass"} 1')
+  })
+
+  it('continue a judgement after a deployment with other scorers', async () => {
+    const storage = createInMemoryStorage()
+    const hanging: RunScorer = { name: 'hangs', score: () => new Promise<never>(() => undefined) }
+    const first = await serve(supportWith({ use: [hanging, isPolite] }), storage)
+    await first.run('please')
+    await expect.poll(() => first.judged()).toMatchObject([{ status: 'running' }])
+    await first.stop().catch(() => undefined)
+
+    const second = await serve(supportWith({ use: [isPolite] }), storage)
+
+    const [judgement] = await settled(second, 1)
+    expect(judgement.result.scores).toMatchObject([
+      { scorer: 'hangs', isError: true, reason: expect.stringContaining('no longer has the scorer hangs') },
+      { scorer: 'is polite', pass: true },
+    ])
   })
 
   it('judge a run once whose server crashes right after the end of the run', async () => {
@@ -176,8 +206,10 @@ describe('scorers of a registration', () => {
 
   it.each([
     [{ use: [] }, 'scorers.use must be a list of scorers'],
-    [{ use: [isPolite, isPolite] }, 'scorers.use has two scorers of one name'],
+    [{ use: [isPolite, isPolite] }, 'scorers.use has two scorers named is polite'],
     [{ use: [isPolite], sample: 2 }, 'scorers.sample must be from 0 to 1'],
+    [{ use: [isPolite], timeout: 'soon' }, 'scorers.timeout'],
+    [{ use: [{ ...isPolite, reads: ['text', 'expected'] }] }, 'is polite compares with expected of a case'],
     [{ use: [isPolite], smaple: 0.1 }, 'scorers has no member smaple'],
     [{ use: [isPolite], budget: { tokens: -1 } }, 'budget must contain only'],
   ])('are refused at the start: %j', async (scorers, problem) => {

@@ -6,6 +6,7 @@ import type {
   ConsoleSession,
   Fire as FireSchema,
   Health as HealthSchema,
+  KeptRun as KeptRunSchema,
   ListedRun,
   Run as RunSchema,
   ThreadState,
@@ -19,6 +20,7 @@ export type Agent = InferOutput<typeof AgentSchema>
 export type Approval = InferOutput<typeof ApprovalSchema>
 export type Chat = InferOutput<typeof ChatSchema>
 export type Health = InferOutput<typeof HealthSchema>
+export type KeptRun = InferOutput<typeof KeptRunSchema>
 export type Fire = InferOutput<typeof FireSchema>
 export type Trigger = InferOutput<typeof TriggerSchema>
 export type WaitingFor = InferOutput<typeof ThreadState>['waitingFor'][number]

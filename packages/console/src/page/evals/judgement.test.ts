@@ -9,7 +9,7 @@ const scores = (pass: boolean) => ({ runId: 'run_1', scores: [{ scorer: 'polite'
 describe('judgementOf', () => {
   it('reads the judged run and the scores', () => {
     expect(judgementOf(judging('run_2', scores(false)))).toMatchObject({
-      ...{ id: 'run_2', runId: 'run_1', scores: [{ scorer: 'polite', pass: false, reason: 'why' }] },
+      ...{ id: 'run_2', runId: 'run_1', scores: [{ scorer: 'polite', pass: false, reason: 'why', isError: false }] },
     })
   })
 
@@ -21,11 +21,12 @@ describe('judgementOf', () => {
   )
 })
 
-it('counts the scores of each scorer', () => {
+it('counts the scores of each scorer, without those of a scorer that failed itself', () => {
   const judgements = [true, true, false].map((pass, at) => judgementOf(judging(`run_${at}`, scores(pass))))
+  const broken = { runId: 'run_1', scores: [{ scorer: 'polite', pass: false, isError: true }] }
 
-  expect(scorerRates(judgements, ['polite', 'new'])).toEqual([
-    { scorer: 'polite', passed: 2, count: 3 },
-    { scorer: 'new', passed: 0, count: 0 },
+  expect(scorerRates([...judgements, judgementOf(judging('run_3', broken))], ['polite', 'new'])).toEqual([
+    { scorer: 'polite', passed: 2, count: 3, errors: 1 },
+    { scorer: 'new', passed: 0, count: 0, errors: 0 },
   ])
 })

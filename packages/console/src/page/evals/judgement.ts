@@ -6,6 +6,8 @@ export interface ShownScore {
   readonly scorer: string
   readonly pass: boolean
   readonly reason?: string | undefined
+  /** The scorer itself failed, so that the score does not count. */
+  readonly isError: boolean
 }
 
 /** What scorers said about one run. */
@@ -31,22 +33,23 @@ export function judgementOf({ id, status, createdAt, input, result }: RunSummary
 }
 
 function scoreOf(value: unknown): readonly ShownScore[] {
-  const { scorer, pass, reason } = membersOf(value)
+  const { scorer, pass, reason, isError } = membersOf(value)
   if (typeof scorer !== 'string' || typeof pass !== 'boolean') return []
-  return [{ scorer, pass, reason: typeof reason === 'string' ? reason : undefined }]
+  return [{ scorer, pass, reason: typeof reason === 'string' ? reason : undefined, isError: isError === true }]
 }
 
 const membersOf = (value: unknown): Fields => (isFields(value) ? value : {})
 
 export interface ScorerRate extends PassRate {
   readonly scorer: string
+  /** How often the scorer itself failed. */
+  readonly errors: number
 }
 
 /** The rate of each scorer, also of one that has judged nothing. */
 export const scorerRates = (judgements: readonly Judgement[], scorers: readonly string[]): readonly ScorerRate[] =>
-  scorers.map((scorer) => ({
-    scorer,
-    ...passRateOf(
-      judgements.flatMap(({ scores }) => scores.filter((one) => one.scorer === scorer).map(({ pass }) => pass)),
-    ),
-  }))
+  scorers.map((scorer) => {
+    const all = judgements.flatMap(({ scores }) => scores.filter((one) => one.scorer === scorer))
+    const counted = all.filter(({ isError }) => !isError)
+    return { scorer, ...passRateOf(counted.map(({ pass }) => pass)), errors: all.length - counted.length }
+  })

@@ -55,7 +55,12 @@ function Judgements({ id, judgements, scorers }: JudgementsProps) {
         empty="No scorer is configured."
         columns={[
           { head: 'Scorer', cell: ({ scorer }) => scorer },
-          { head: 'Passed', cell: ({ passed, count }) => `${passed}/${count}`, isNumber: true },
+          {
+            head: 'Passed',
+            cell: ({ passed, count, errors }) =>
+              `${passed}/${count}${errors === 0 ? '' : ` · ${errors} ${errors === 1 ? 'error' : 'errors'}`}`,
+            isNumber: true,
+          },
           { head: 'Rate (95 % interval)', cell: rateText, isNumber: true },
         ]}
       />
@@ -65,21 +70,14 @@ function Judgements({ id, judgements, scorers }: JudgementsProps) {
         caption={`Judged runs of ${id}, newest first`}
         empty=""
         columns={[
-          { head: 'Run', cell: (judgement) => <RunLink judgement={judgement} /> },
+          {
+            head: 'Run',
+            cell: (judgement) => (
+              <ChosenRun judgement={judgement} isChosen={chosen.includes(judgement.runId ?? '')} onToggle={toggle} />
+            ),
+          },
           { head: 'Scores', cell: (judgement) => <Scores judgement={judgement} /> },
           { head: 'Judged', cell: ({ createdAt }) => <Ago at={createdAt} />, isNumber: true },
-          {
-            head: 'Compare',
-            cell: ({ runId }) =>
-              runId === undefined ? null : (
-                <input
-                  type="checkbox"
-                  aria-label={`Compare ${shortId(runId)}`}
-                  checked={chosen.includes(runId)}
-                  onChange={() => toggle(runId)}
-                />
-              ),
-          },
         ]}
       />
       <p class="actions">
@@ -95,12 +93,27 @@ function Judgements({ id, judgements, scorers }: JudgementsProps) {
   )
 }
 
-function RunLink({ judgement: { runId } }: { readonly judgement: Judgement }) {
+interface ChosenRunProps {
+  readonly judgement: Judgement
+  readonly isChosen: boolean
+  readonly onToggle: (runId: string) => void
+}
+
+/** The judged run, with a box that selects it for the comparison. */
+function ChosenRun({ judgement: { runId }, isChosen, onToggle }: ChosenRunProps) {
   if (runId === undefined) return <span class="quiet">unknown</span>
   return (
-    <a class="id" href={hrefOf(['runs', runId])}>
-      {shortId(runId)}
-    </a>
+    <>
+      <input
+        type="checkbox"
+        aria-label={`Compare ${shortId(runId)}`}
+        checked={isChosen}
+        onChange={() => onToggle(runId)}
+      />{' '}
+      <a class="id" href={hrefOf(['runs', runId])}>
+        {shortId(runId)}
+      </a>
+    </>
   )
 }
 
@@ -108,7 +121,7 @@ function Scores({ judgement: { id, status, scores } }: { readonly judgement: Jud
   if (status !== 'completed')
     return (
       <a href={hrefOf(['runs', id])}>
-        <Status value={status} />
+        Judgement <Status value={status} />
       </a>
     )
   if (scores.length === 0) return <span class="quiet">the run no longer exists</span>
@@ -123,13 +136,13 @@ function Scores({ judgement: { id, status, scores } }: { readonly judgement: Jud
   )
 }
 
-const Score = ({ score: { scorer, pass, reason } }: { readonly score: ShownScore }) => (
+const Score = ({ score: { scorer, pass, reason, isError } }: { readonly score: ShownScore }) => (
   <>
     <span class={`status is-${pass ? 'completed' : 'failed'}`}>
       <span class="mark" aria-hidden="true">
-        {pass ? '✓' : '✕'}
+        {isError ? '!' : pass ? '✓' : '✕'}
       </span>
-      {scorer} {pass ? 'passed' : 'failed'}
+      {scorer} {isError ? 'could not judge' : pass ? 'passed' : 'failed'}
     </span>
     {reason === undefined ? null : <span class="quiet"> {reason}</span>}
   </>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { DiffTable } from '../diff/diff-table.tsx'
 import { Card, Empty } from '../parts/basics.tsx'
-import { DataTable } from '../parts/data-table.tsx'
+import { type Column, DataTable } from '../parts/data-table.tsx'
 import { type ComparedCase, changeOf, compareCases, readTrials, type StoredTrial, shownTrial } from './eval-results.ts'
 import { passRateOf, rateText } from './pass-rate.ts'
 
@@ -23,7 +23,7 @@ export function ResultsFiles() {
     <Card title="Results of perdure eval">
       <p class="quiet">Open eval-results.ndjson. This page reads the files in your browser and sends them nowhere.</p>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        {([0, 1] as const).map((at) => (
+        {([1, 0] as const).map((at) => (
           <label key={at}>
             {FILE_LABELS[at]}
             <input
@@ -39,6 +39,9 @@ export function ResultsFiles() {
           {problem}
         </p>
       ))}
+      {files[0] !== undefined && files[1] === undefined ? (
+        <p class="note">Open the new results, too. They are compared with these.</p>
+      ) : null}
       {after === undefined || after.length === 0 ? null : <Cases before={before ?? []} after={after} />}
     </Card>
   )
@@ -83,9 +86,7 @@ function Cases({ before, after }: CasesProps) {
               </button>
             ),
           },
-          { head: HEADS[0], cell: (one) => fraction(one.before), isNumber: true },
-          { head: HEADS[1], cell: (one) => fraction(one.after), isNumber: true },
-          { head: 'Change', cell: changeText, isNumber: true },
+          ...(before.length === 0 ? [FRACTION_COLUMN] : COMPARED_COLUMNS),
         ]}
       />
       {open === undefined ? null : (
@@ -104,6 +105,14 @@ function Trials({ compared: { before, after } }: { readonly compared: ComparedCa
   return <DiffTable before={shownTrial(old)} after={shownTrial(now)} caption="Trials of both files" heads={HEADS} />
 }
 
+const FRACTION_COLUMN: Column<ComparedCase> = { head: 'Passed', cell: (one) => fraction(one.after), isNumber: true }
+
+const COMPARED_COLUMNS: readonly Column<ComparedCase>[] = [
+  { head: HEADS[0], cell: (one) => fraction(one.before), isNumber: true },
+  { head: HEADS[1], cell: (one) => fraction(one.after), isNumber: true },
+  { head: 'Change', cell: changeText, isNumber: true },
+]
+
 const allText = (trials: readonly StoredTrial[]): string => {
   const rate = passRateOf(trials.map(({ pass }) => pass))
   return `${rate.passed} of ${rate.count} trials passed, ${rateText(rate)}`
@@ -113,7 +122,7 @@ const fraction = (trials: readonly StoredTrial[]): string =>
   trials.length === 0 ? '–' : `${trials.filter(({ pass }) => pass).length}/${trials.length}`
 
 function changeText(one: ComparedCase): string {
-  if (one.before.length === 0) return ''
+  if (one.before.length === 0) return 'new'
   if (one.after.length === 0) return 'removed'
   const change = changeOf(one)
   return change === 0 ? 'same' : change < 0 ? '↓ worse' : '↑ better'

@@ -77,7 +77,7 @@ function LoadedRun({ run, onChange, onReload }: LoadedRunProps) {
         }
       >
         <RunActions run={run} onChanged={onReload} />
-        <KeepCase run={run} log={log} />
+        <KeepCase run={run} />
       </Heading>
       <RunFacts run={run} />
       <Outcome run={run} log={log} />

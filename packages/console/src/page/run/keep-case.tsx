@@ -1,53 +1,108 @@
-import { useState } from 'preact/hooks'
-import type { Run } from '../api/resources.ts'
-import { useApp } from '../app-context.ts'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { type Failure, failureOf } from '../api/failure.ts'
+import type { KeptRun, Run } from '../api/resources.ts'
+import { may, useApp } from '../app-context.ts'
+import { FailureNote } from '../parts/basics.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { caseOfRun } from './case-of-run.ts'
-import type { RunLog } from './run-feed.ts'
 
-/** Turns an ended run into a case of `perdure eval`, which a person reviews before it is stored. */
-export function KeepCase({ run, log }: { readonly run: Run; readonly log: Pick<RunLog, 'events'> }) {
-  const { session } = useApp()
-  const [text, setText] = useState<string>()
-  if (run.completedAt === undefined) return null
-  const open = () => setText(`${JSON.stringify(caseOfRun(run, log.events), undefined, 2)}\n`)
-  const name = `${run.id}.case.json`
+type Made = { readonly text: string; readonly notes: KeptRun['notes'] } | { readonly failure: Failure }
+
+/** Turns a run into a case of `perdure eval`, which a person reviews before it is stored. The server makes and audits it. */
+export function KeepCase({ run }: { readonly run: Run }) {
+  const { client } = useApp()
+  const [made, setMade] = useState<Made>()
+  const open = async (raw: boolean) => {
+    try {
+      const { case: kept, notes } = await client.runs.case(run.id, { raw })
+      setMade({ text: `${JSON.stringify(kept, undefined, 2)}\n`, notes })
+    } catch (thrown) {
+      setMade({ failure: failureOf(thrown) })
+    }
+  }
   return (
     <>
-      <button type="button" onClick={open}>
+      <button type="button" onClick={() => void open(false)}>
         Keep as a case
       </button>
-      {text === undefined ? null : (
-        <Dialog title="Keep as a case" onClose={() => setText(undefined)}>
-          <p>
-            Save the case beside your evals, and add <code>casesFromFiles('{name}')</code> to the cases of{' '}
-            <code>defineEval</code>. Correct <code>expected</code> if the answer was wrong.
-          </p>
-          {run.owner === session.subject ? null : (
-            <p class="note warn">The run belongs to {run.owner}. Remove personal data before you store the case.</p>
-          )}
-          <label class="stacked">
-            Case (JSON)
-            <textarea
-              rows={12}
-              class="code"
-              spellcheck={false}
-              value={text}
-              onInput={({ currentTarget }) => setText(currentTarget.value)}
+      {made === undefined ? null : (
+        <Dialog title="Keep as a case" onClose={() => setMade(undefined)}>
+          {'failure' in made ? (
+            <FailureNote failure={made.failure} />
+          ) : (
+            <Case
+              name={`${run.id}.case.json`}
+              made={made}
+              onText={(text) => setMade({ ...made, text })}
+              onRaw={() => void open(true)}
             />
-          </label>
+          )}
           <p class="actions">
-            <button type="button" onClick={() => setText(undefined)}>
+            <button type="button" onClick={() => setMade(undefined)}>
               Cancel
             </button>
-            <CopyButton text={() => text}>Copy</CopyButton>
-            <button type="button" class="primary" onClick={() => download(name, text)}>
-              Download
-            </button>
+            {'failure' in made ? null : (
+              <>
+                <CopyButton text={() => made.text}>Copy</CopyButton>
+                <button type="button" class="primary" onClick={() => download(`${run.id}.case.json`, made.text)}>
+                  Download
+                </button>
+              </>
+            )}
           </p>
         </Dialog>
       )}
+    </>
+  )
+}
+
+interface CaseProps {
+  readonly name: string
+  readonly made: Extract<Made, { readonly text: string }>
+  readonly onText: (text: string) => void
+  readonly onRaw: () => void
+}
+
+function Case({ name, made: { text, notes }, onText, onRaw }: CaseProps) {
+  const app = useApp()
+  const box = useRef<HTMLTextAreaElement>(null)
+  // The dialog then sets the focus, which scrolls to the caret: without this, to the end.
+  useLayoutEffect(() => box.current?.setSelectionRange(0, 0), [])
+  const isRedacted = text.includes('[redacted:')
+  return (
+    <>
+      <ol>
+        <li>
+          Set <code>expected</code> to the right answer, or remove it.
+        </li>
+        <li>Download the file, and save it in the folder of your eval file.</li>
+        <li>
+          Add <code>casesFromFiles('{name}')</code> to the cases of an eval whose scorers read <code>expected</code>,
+          such as <code>scorers: [similarText()]</code>.
+        </li>
+      </ol>
+      <p class="note warn">
+        {notes.length === 0 ? '' : `${notes.join(' ')} `}Not every name, address or secret is recognized: read the case
+        before you store it.
+      </p>
+      <label class="stacked">
+        Case (JSON)
+        <textarea
+          rows={12}
+          class="code"
+          spellcheck={false}
+          value={text}
+          ref={box}
+          onInput={({ currentTarget }) => onText(currentTarget.value)}
+        />
+      </label>
+      {isRedacted && may(app, 'traces:read:raw') ? (
+        <p>
+          <button type="button" onClick={onRaw}>
+            Show the original texts <span class="quiet">(recorded in the audit log)</span>
+          </button>
+        </p>
+      ) : null}
     </>
   )
 }

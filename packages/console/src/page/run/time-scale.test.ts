@@ -22,6 +22,18 @@ describe('createTimeScale', () => {
     expect(position(1_000)).toBeCloseTo(0.475)
   })
 
+  it('has no tick whose label would cover a gap', () => {
+    const busy = [
+      { start: 0, end: 65 },
+      { start: 15_265, end: 15_310 },
+    ]
+    const { ticks, gaps, position } = createTimeScale(0, 15_310, busy)
+    const start = position(gaps[0]?.from ?? 0)
+
+    expect(ticks.map(({ at }) => at)).toEqual(expect.arrayContaining([0, 20, 40]))
+    expect(ticks.filter((tick) => tick.position < start && tick.position > start - 0.05)).toEqual([])
+  })
+
   it('never runs backwards, and stays between 0 and 1', () => {
     const interval = fc.tuple(fc.nat(1e7), fc.nat(1e5)).map(([start, length]) => ({ start, end: start + length }))
     fc.assert(

@@ -61,6 +61,8 @@ function gapsOf(from: number, to: number, busy: readonly Interval[]): readonly G
 
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5]
 const MAX_TICKS = 6
+/** A label, and space beside it. */
+const LABEL_WIDTH = 0.07
 /** A label further to the right would not fit. */
 const LAST_TICK = 0.95
 
@@ -73,5 +75,8 @@ function ticksOf(from: number, busyMs: number, gaps: readonly Gap[], position: (
     if (gap === undefined) ticks.push({ at: at - from, position: position(at) })
     else at += Math.floor((gap.to - at) / step) * step
   }
-  return ticks
+  return ticks.filter((tick) => !gaps.some((gap) => reaches(tick.position, position(gap.from))))
 }
+
+/** Whether the label of a tick would cover what begins there. */
+const reaches = (tick: number, start: number): boolean => tick < start && tick + LABEL_WIDTH > start

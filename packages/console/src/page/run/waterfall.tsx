@@ -131,11 +131,20 @@ function Axis({ scale }: { readonly scale: TimeScale }) {
     <div class="axis" aria-hidden="true">
       <div />
       <div class="track">
-        {scale.ticks.map(({ at, position }) => (
-          <span key={at} style={{ left: `${position * 100}%` }}>
-            {durationText(at)}
-          </span>
-        ))}
+        {scale.ticks.map(({ at, position }, index) => {
+          const text = durationText(at)
+          // Seconds after a wait can be too coarse to tell two ticks apart.
+          if (index > 0 && text === durationText(scale.ticks[index - 1]?.at ?? 0)) return null
+          return (
+            <span
+              key={at}
+              class={index % 2 === 1 || position > LABEL_FITS ? 'is-spare' : undefined}
+              style={{ left: `${position * 100}%` }}
+            >
+              {text}
+            </span>
+          )
+        })}
         {scale.gaps.map((gap) => (
           <span
             key={gap.from}

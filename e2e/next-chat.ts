@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect, onTestFinished } from 'vitest'
-import { copyExample } from './started-example.ts'
+import { copyExample, EXAMPLES } from './started-example.ts'
 import { startProcess } from './started-process.ts'
+import { unusedPort } from './unused-port.ts'
 
 const ROUTES = join(import.meta.dirname, 'fixtures/next-routes.mjs')
 const CHAT = '/ai/v1/agents/support/chat'
@@ -29,13 +32,25 @@ function openPage(origin: string) {
   return { send, signIn, say, chats }
 }
 
-/** Checks the route handlers of the example: each user has chats of their own, and nobody else sees them. */
-export async function nextChat(): Promise<void> {
-  const { cwd } = copyExample('next-chat')
-  const server = await startProcess(
-    { command: process.execPath, args: [ROUTES], cwd, env: process.env },
+const startRoutes = () =>
+  startProcess(
+    { command: process.execPath, args: [ROUTES], cwd: copyExample('next-chat').cwd, env: process.env },
     /listening on (http:\S+)/,
   )
+
+/** Builds the example where it is, and starts the build. */
+async function startBuilt() {
+  const cwd = join(EXAMPLES, 'next-chat')
+  const next = join(cwd, 'node_modules/next/dist/bin/next')
+  const env = { ...process.env, NEXT_MANUAL_SIG_HANDLE: 'true', NEXT_TELEMETRY_DISABLED: '1' }
+  await promisify(execFile)(process.execPath, [next, 'build'], { cwd, env })
+  const args = [next, 'start', '-H', '127.0.0.1', '-p', String(await unusedPort())]
+  return startProcess({ command: process.execPath, args, cwd, env }, /Local:\s+(http:\S+)/)
+}
+
+/** Checks the route handlers of the example: each user has chats of their own, and nobody else sees them. */
+export async function nextChat(): Promise<void> {
+  const server = await (process.env.E2E_NEXT === 'build' ? startBuilt() : startRoutes())
   onTestFinished(async () => {
     expect((await server.stop()).code, server.output()).toBe(0)
   })

@@ -60,6 +60,19 @@ const DOCUMENTS = [
 const filesOf = (document: string) =>
   guideFiles(guideBlocks(readFileSync(join(root, document), 'utf8')), document.replace(/\.md$/, ''))
 
+/** A guide adds files to a project of the template `chat`, after it has copied files of its own into the project. */
+const chatProject = (): readonly [string, string][] => {
+  const folder = 'docs/guides/sign-in/1'
+  const files = filesOf('docs/guides/sign-in.md')
+  const template = join(root, 'packages/create-perdure/templates/chat')
+  return [
+    ...['support-agent.ts', 'model.ts'].map((name) => [name, readFileSync(join(template, name), 'utf8')] as const),
+    ...['provider.ts', 'session.ts', 'sign-in.ts', 'api.ts'].map(
+      (name) => [name, files.get(`${folder}/${name}`) ?? ''] as const,
+    ),
+  ].map(([name, text]) => [`${folder}/my-chat/${name}`, text])
+}
+
 /** The example in the README of each package, by path. */
 const packageExamples = globSync('packages/*/README.md', { cwd: root }).flatMap((readme): [string, string][] => {
   const { language, code } = exampleOf(join(root, readme))
@@ -72,7 +85,7 @@ describe('the TypeScript of the documents', () => {
   it('compiles as strictly as that of a new project', () => {
     // `examples/tsconfig.json` checks the pages, which use the DOM; a test ties the guides to the examples.
     const files = new Map(
-      [...DOCUMENTS.flatMap((document) => [...filesOf(document)]), ...packageExamples].filter(
+      [...DOCUMENTS.flatMap((document) => [...filesOf(document)]), ...chatProject(), ...packageExamples].filter(
         ([name]) => !isPage(name),
       ),
     )

@@ -1,10 +1,12 @@
-import { createServer, type PerdureServer } from 'perdure'
+import type { PerdureServer } from 'perdure'
 import { support } from '../support-agent.ts'
 
 // Without a pepper of its own, every start makes earlier tokens invalid. This page uses none.
 process.env.PERDURE_PEPPER ??= crypto.randomUUID()
 
 async function start(): Promise<PerdureServer> {
+  // Not bundled, wherever the package is: it loads native code and starts threads.
+  const { createServer } = await import(/* turbopackIgnore: true */ 'perdure')
   const server = await createServer({
     config: {
       auth: { pepperRef: 'env:PERDURE_PEPPER' },

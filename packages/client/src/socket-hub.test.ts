@@ -74,6 +74,38 @@ describe('a closed WebSocket', () => {
     expect(seen.ids()).toEqual(['e1.1'])
   })
 
+  it('is reopened at once, again and again, while each new ticket is accepted for a second or more', async () => {
+    const asked: boolean[] = []
+    const tickets = ({ isRefused }: { readonly isRefused: boolean }) => `t${asked.push(isRefused)}`
+    const { server, pace, seen } = setUp({ tickets })
+    await pace.advance(0)
+
+    for (let renewals = 0; renewals < 10; renewals++) {
+      await pace.advance(1_000)
+      server.closeAll(4002)
+      await pace.advance(0)
+    }
+    server.publish(INBOX)
+    await settle()
+
+    expect(seen.ids()).toEqual(['e1.1'])
+    expect(asked).toEqual([false, ...Array.from({ length: 10 }, () => true)])
+  })
+
+  it('fails when the server accepts a second new ticket for less than a second', async () => {
+    const { server, pace, seen } = setUp()
+    await pace.advance(0)
+
+    for (let renewals = 0; renewals < 2; renewals++) {
+      await pace.advance(999)
+      server.closeAll(4002)
+      await pace.advance(0)
+    }
+    await settle()
+
+    expect(seen.ending()).toMatchObject({ code: 'auth-invalid', closeCode: 4002 })
+  })
+
   it('is not reopened after 4008', async () => {
     const { server, pace, seen } = setUp()
     server.greetWith(4008)

@@ -26,6 +26,8 @@ export interface SocketHub {
 
 /** A connection that lasts this long resets the backoff. */
 const STABLE_AFTER_MS = 5_000
+/** A connection that lasts this long shows that its credential was accepted, however short the life of the credential is. */
+const ACCEPTED_AFTER_MS = 1_000
 /** How long an idle connection stays open for the next subscription. */
 const LINGER_MS = 1_000
 /** Consecutive failed upgrades after which subscriptions fall back to Server-Sent Events. */
@@ -36,11 +38,11 @@ interface ReconnectState {
   failures: number
   /** Consecutive failed upgrades. */
   unopened: number
-  /** Whether the last credential was rejected, so the next connection uses a new one. */
+  /** Whether no credential was accepted since the last rejection. The next connection uses a new one; another rejection is final. */
   isRefused: boolean
 }
 
-type Closed = SocketClose & { readonly wasStable: boolean }
+type Closed = SocketClose & { readonly wasStable: boolean; readonly wasAccepted: boolean }
 type Outcome = Closed | PerdureError
 
 export function createSocketHub(deps: SocketHubDeps): SocketHub {
@@ -57,15 +59,21 @@ export function createSocketHub(deps: SocketHubDeps): SocketHub {
     deps.onConnection({ state: 'connecting' })
     return new Promise((resolve) => {
       let wasStable = false
-      let cancelStableTimer: () => void = () => {}
+      let wasAccepted = false
+      const cancelTimers: (() => void)[] = []
       const protocols = ticket === undefined ? [SUBPROTOCOL] : [SUBPROTOCOL, `${TICKET_PREFIX}${ticket}`]
       openSocket(
         { WebSocket: deps.WebSocket, pace, url, protocols },
         {
           onReady(connection) {
-            cancelStableTimer = pace.after(STABLE_AFTER_MS, () => {
-              wasStable = true
-            })
+            cancelTimers.push(
+              pace.after(ACCEPTED_AFTER_MS, () => {
+                wasAccepted = true
+              }),
+              pace.after(STABLE_AFTER_MS, () => {
+                wasStable = true
+              }),
+            )
             if (ending.signal.aborted) return connection.close()
             deps.onConnection({ state: 'open' })
             subscriptions.open(connection)
@@ -73,9 +81,9 @@ export function createSocketHub(deps: SocketHubDeps): SocketHub {
           },
           onPush: subscriptions.push,
           onClosed(closing) {
-            cancelStableTimer()
+            for (const cancel of cancelTimers) cancel()
             subscriptions.close()
-            resolve({ ...closing, wasStable })
+            resolve({ ...closing, wasStable, wasAccepted })
           },
         },
       )
@@ -97,7 +105,7 @@ export function createSocketHub(deps: SocketHubDeps): SocketHub {
     const reconnect = closePolicy(closing, closing.wasStable ? 0 : state.failures, pace.random())
     state.unopened = closing.wasOpen ? 0 : state.unopened + 1
     state.failures = closing.wasStable ? 0 : state.failures + 1
-    if (closing.wasStable) state.isRefused = false
+    if (closing.wasAccepted) state.isRefused = false
     const retryInMs = reconnect.kind === 'reconnect' && subscriptions.size() > 0 ? reconnect.delayMs : undefined
     deps.onConnection({ state: 'closed', code: closing.code, reason: closing.reason, retryInMs })
     return reconnect

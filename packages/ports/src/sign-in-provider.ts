@@ -21,7 +21,7 @@ export type SignInVerdict =
       readonly name: string
       /** When the ID token was issued, in milliseconds since the epoch. */
       readonly issuedAt: number
-      /** The claims of the verified ID token and, if that lacks the claim in question, of the userinfo endpoint. */
+      /** The claims of the verified ID token or, if that lacks the claim in question, of the userinfo endpoint. */
       readonly claims: JwtClaims
     }
   | { readonly kind: 'refused'; readonly reason: string }

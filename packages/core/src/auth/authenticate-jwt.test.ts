@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { isJwtForm } from './authenticate-jwt.ts'
 import { CLAIMS, NOW_SECONDS, setUpJwt, unsigned } from './jwt.fixture.ts'
 
+const NOT_UTF8 = Buffer.from(JSON.stringify({ ...CLAIMS, sub: 'alic\u00e9' }), 'latin1').toString('base64url')
 const refusal = (code: string) => ({ code })
 
 describe('createAuthenticateJwt', () => {
@@ -55,14 +56,24 @@ describe('createAuthenticateJwt', () => {
     ['with the header x5u', unsigned(CLAIMS, { alg: 'EdDSA', x5u: 'https://evil.test/cert' })],
     ['with the header x5c', unsigned(CLAIMS, { alg: 'EdDSA', x5c: ['MII'] })],
     ['with the header crit', unsigned(CLAIMS, { alg: 'EdDSA', crit: ['exp'] })],
+    ['with the header b64', unsigned(CLAIMS, { alg: 'EdDSA', b64: true })],
+    ['with the header enc', unsigned(CLAIMS, { alg: 'EdDSA', enc: 'A256GCM' })],
+    ['whose claims follow a byte order mark', unsigned(`\ufeff${JSON.stringify(CLAIMS)}`)],
     ['that is compressed', unsigned(CLAIMS, { alg: 'EdDSA', zip: 'DEF' })],
     ['with a kid that is an object', unsigned(CLAIMS, { alg: 'EdDSA', kid: { $ne: 1 } })],
     ['with a huge kid', unsigned(CLAIMS, { alg: 'EdDSA', kid: 'k'.repeat(257) })],
+    ['for a logout', unsigned(CLAIMS, { alg: 'EdDSA', typ: 'application/LOGOUT+JWT' })],
+    ['for a security event', unsigned(CLAIMS, { alg: 'EdDSA', typ: 'secevent+jwt' })],
+    ['for the proof of a key', unsigned(CLAIMS, { alg: 'EdDSA', typ: 'dpop+jwt' })],
+    ['with a type that is a number', unsigned(CLAIMS, { alg: 'EdDSA', typ: 7 })],
     ['with two subjects', unsigned(JSON.stringify(CLAIMS).replace('{', '{"sub":"root",'))],
     ['with two algorithms', unsigned(CLAIMS, '{"alg":"none","alg":"EdDSA"}')],
     ['with the member __proto__', unsigned('{"iss":"https://a.test","__proto__":{"sub":"root"}}')],
     ['whose header is no JSON', unsigned(CLAIMS, 'x')],
     ['whose claims are a list', unsigned('[]')],
+    ['whose claims are null', unsigned('null')],
+    ['whose header is null', unsigned(CLAIMS, 'null')],
+    ['whose claims are not UTF-8', unsigned().replace(/\.[^.]+\./, `.${NOT_UTF8}.`)],
     ['that is nested too deeply', unsigned(`{"iss":"https://a.test","x":${'['.repeat(80)}${']'.repeat(80)}}`)],
     ['that is huge', unsigned({ ...CLAIMS, pad: 'x'.repeat(8_192) })],
   ])('refuses a JWT %s without verifying it', async (_, jwt) => {
@@ -71,6 +82,17 @@ describe('createAuthenticateJwt', () => {
     await expect(authenticate(jwt)).rejects.toMatchObject(refusal('auth-invalid'))
 
     expect(verifications()).toBe(0)
+  })
+
+  it.each([
+    ['JWT', undefined],
+    ['at+jwt', undefined],
+    ['application/okta-internal-at+jwt', undefined],
+    ['secevent+jwt', 'secevent+jwt'],
+  ])('accepts the typ %s if the configured one is %s', async (typ, configured) => {
+    const { authenticate } = setUpJwt({ typ: configured })
+
+    await expect(authenticate(unsigned(CLAIMS, { alg: 'EdDSA', typ }))).resolves.toBeDefined()
   })
 
   it.each([
@@ -142,6 +164,19 @@ describe('createAuthenticateJwt', () => {
     await expect(authenticate(unsigned())).rejects.toMatchObject(refusal('auth-expired'))
   })
 
+  it('verifies a JWT again after ten minutes, because its key may have been withdrawn', async () => {
+    let verdict: JwtVerdict = { kind: 'verified', claims: { ...CLAIMS, exp: NOW_SECONDS + 86_400 } }
+    const { authenticate, verifications, clock } = setUpJwt({ verify: async () => verdict })
+    await authenticate(unsigned())
+    verdict = { kind: 'invalid', reason: 'no applicable key' }
+
+    clock.advance(599_999)
+    await expect(authenticate(unsigned())).resolves.toBeDefined()
+    clock.advance(1)
+    for (const _ of [1, 2]) await expect(authenticate(unsigned())).rejects.toMatchObject(refusal('auth-invalid'))
+    expect(verifications()).toBe(3)
+  })
+
   it('ends a JWT at its maximum age if that comes before exp', async () => {
     const { authenticate, clock } = setUpJwt({ maxAgeSeconds: 60 })
     await authenticate(unsigned())
@@ -163,6 +198,8 @@ describe('createAuthenticateJwt', () => {
     await expect(authenticate(unsigned({ ...CLAIMS, sub: 'bob' }))).resolves.toBeDefined()
     clock.advance(1_000)
     await expect(authenticate(unsigned({ ...CLAIMS, iat: NOW_SECONDS + 1 }))).resolves.toBeDefined()
+    const undated = unsigned({ ...CLAIMS, iat: undefined, jti: 'later' })
+    await expect(authenticate(undated)).rejects.toMatchObject(refusal('auth-revoked'))
   })
 
   it('refuses a JWT from the future, which no revocation would reach', async () => {
@@ -189,6 +226,7 @@ describe('the scopes of a JWT', () => {
     ['more than the maximum', 'admin:* agents:* sessions:read agents:invoke', ['agents:invoke']],
     ['a claim that is missing', undefined, []],
     ['a claim of another type', { 0: 'agents:invoke' }, []],
+    ['malformed scopes', ['agents:invoke:a b', 'agents:invoke:'], []],
     ['elements of other types', ['agents:invoke', 7, null], ['agents:invoke']],
   ])('come from a claim: %s', async (_, claim, scopes) => {
     expect(await scopesFor({ claim: 'scope' } as never, claim)).toEqual(scopes)
@@ -196,6 +234,13 @@ describe('the scopes of a JWT', () => {
 
   it('come from a function within the same maximum', async () => {
     expect(await scopesFor((() => ['admin:*', 'agents:invoke:a']) as never, undefined)).toEqual(['agents:invoke:a'])
+  })
+
+  it('exist, even if the maximum has a wildcard that covers others', async () => {
+    const { authenticate } = setUpJwt({ scopes: { claim: 'scope' }, maxScopes: ['agents:*'] })
+    const { scopes } = await authenticate(unsigned({ ...CLAIMS, scope: 'agents:fly agents:read' }))
+
+    expect(scopes).toEqual(['agents:read'])
   })
 
   it('are at most 64', async () => {

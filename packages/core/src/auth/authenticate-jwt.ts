@@ -21,6 +21,8 @@ export interface JwtIssuer extends JwtMapping {
   /** The claim `iss`. */
   readonly issuer: string
   readonly algorithms: readonly string[]
+  /** The header `typ`; if missing, any that does not name another purpose. */
+  readonly typ?: string | undefined
   readonly maxAgeSeconds?: number | undefined
   readonly clockToleranceSeconds: number
   readonly verify: VerifyJwt
@@ -43,11 +45,14 @@ export type AuthenticateJwt = (jwt: string) => Promise<Principal>
 
 interface Verified extends Pick<JwtCredential, 'issuedAt' | 'expiresAt'> {
   readonly principal: Principal
+  readonly verifiedAtMs: number
 }
 
 const MAX_JWT_LENGTH = 8_192
 const MAX_KID_LENGTH = 256
 const MAX_REMEMBERED = 10_000
+/** The issuer may withdraw the key of a JWT before the JWT ends. */
+const REMEMBERED_MS = 600_000
 const RETRY_AFTER_MS = 5_000
 
 const PARTS = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]*$/
@@ -60,7 +65,8 @@ const REFUSED_HEADERS = ['jku', 'jwk', 'x5u', 'x5c', 'crit', 'b64', 'zip', 'enc'
 
 /**
  * Selects the issuer by the claim `iss`, which decides nothing else before the signature is verified. A verified JWT is
- * remembered under its digest until it expires, so that a page pays for one signature and not for each request.
+ * remembered under its digest until it expires, for at most ten minutes, so that a page does not pay for a signature with
+ * each request. Whether its subject is revoked is checked each time.
  */
 export function createAuthenticateJwt(deps: AuthenticateJwtDeps): AuthenticateJwt {
   const { issuers, clock, digest, logger, subjectRevocations } = deps
@@ -87,7 +93,8 @@ export function createAuthenticateJwt(deps: AuthenticateJwtDeps): AuthenticateJw
     const issuedAt = startOf(issuer, claims, clock.now())
     const expiresAt = endOf(issuer, claims)
     const tokenId = formatJwtCredential({ subject, issuedAt, expiresAt })
-    return { principal: { subject, tokenId, scopes, caller: callerOf(issuer, claims) }, issuedAt, expiresAt }
+    const principal = { subject, tokenId, scopes, caller: callerOf(issuer, claims) }
+    return { principal, issuedAt, expiresAt, verifiedAtMs: clock.monotonicMs() }
   }
 
   /** The functions of the configuration may throw. */
@@ -101,11 +108,14 @@ export function createAuthenticateJwt(deps: AuthenticateJwtDeps): AuthenticateJw
     throw refused(`the JWT of the issuer ${issuer.id} has no subject that this server can use`)
   }
 
+  const isFresh = ({ expiresAt, verifiedAtMs }: Verified) =>
+    expiresAt > clock.now() && clock.monotonicMs() - verifiedAtMs < REMEMBERED_MS
+
   const read = async (jwt: string): Promise<Verified> => {
     if (jwt.length > MAX_JWT_LENGTH) throw refused(`a JWT may have at most ${MAX_JWT_LENGTH} characters`)
     const name = digest.sha256(jwt)
     const known = verified.get(name)
-    if (known !== undefined && known.expiresAt > clock.now()) return known
+    if (known !== undefined && isFresh(known)) return known
     if (known !== undefined) verified.delete(name)
     const fresh = await verify(jwt)
     if (fresh.expiresAt <= clock.now()) throw perdureError('auth-expired')
@@ -168,8 +178,20 @@ function issuerOf(jwt: string, issuers: ReadonlyMap<string, JwtIssuer>): JwtIssu
   if (kid !== undefined && (typeof kid !== 'string' || kid.length > MAX_KID_LENGTH)) {
     throw refused('the JWT has a kid that cannot be the id of a key')
   }
+  if (issuer.typ === undefined && hasOtherPurpose(header.typ)) {
+    throw refused(
+      `the JWT has a typ of another purpose, which the issuer ${issuer.id} may use only if its typ is configured`,
+    )
+  }
   return issuer
 }
+
+/**
+ * Whether a type says that a JWT is not a credential, as `logout+jwt`, `secevent+jwt` or `dpop+jwt` does. Types of access
+ * tokens end with `at+jwt`; ID tokens and older access tokens have `JWT` or no type.
+ */
+const hasOtherPurpose = (typ: unknown): boolean =>
+  typ !== undefined && (typeof typ !== 'string' || (/\+jwt$/i.test(typ) && !/\bat\+jwt$/i.test(typ)))
 
 /** Reads a part strictly: two members of one name would mean different things to different readers. */
 function objectIn(part: string, what: string): Readonly<Record<string, unknown>> {

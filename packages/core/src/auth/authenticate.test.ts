@@ -52,6 +52,18 @@ describe('createAuthenticate', () => {
     await expect(authenticate(`Bearer ${'x'.repeat(300)}`)).rejects.toMatchObject({ kind: 'auth-invalid' })
   })
 
+  it.each(['jwt:app:alice', 'oidc:sso:alice'])(
+    'rejects a token of an earlier release with the subject %s',
+    async (subject) => {
+      const { token, record } = await setUp()
+      const { storage } = createTokens()
+      await storage.unitOfWork.commit([{ type: 'token.insert', token: { ...record, subject } }])
+      const { authenticate } = await setUp({}, { tokens: storage.tokens })
+
+      await expect(authenticate(`Bearer ${token}`)).rejects.toMatchObject({ kind: 'auth-invalid' })
+    },
+  )
+
   it('rejects a well-formed token that does not exist', async () => {
     const { authenticate } = await setUp()
 

@@ -120,6 +120,12 @@ export function createProviderSignIn(deps: ProviderSignInDeps): ProviderSignIn {
     const subject = `${OIDC_SUBJECT_PREFIX}${rules.id}:${name}`
     if (name === '' || !isSubjectName(subject))
       throw refused('the provider has sent a name that this server cannot use')
+    if (rules.claim === 'email' && claims.email_verified !== true) {
+      throw perdureError('scope-denied', {
+        message: 'the provider has not verified your e-mail address (claim email_verified)',
+        hint: 'verify the address at the provider, then sign in again',
+      })
+    }
     const scopes = scopesOf(rules, claims)
     if (scopes.length === 0) {
       throw perdureError('scope-denied', {

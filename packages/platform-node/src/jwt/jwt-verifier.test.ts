@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -12,6 +13,7 @@ afterEach(() => {
 const own = ed25519()
 const other = ed25519()
 const ownRsa = rsa()
+const shortRsa = rsa(1_024)
 const seconds = NOW / 1_000
 const verifyOwn = createJwtVerifier().open(RULES, { bytes: pemOf(own.publicKey) })
 const signed = (claims: object, header: object = { alg: 'EdDSA' }) =>
@@ -99,7 +101,7 @@ describe('createJwtVerifier', () => {
 
   it.each([
     ['EdDSA', pemOf(ownRsa.publicKey), 'the key is of the type rsa, which EdDSA cannot use'],
-    ['RS256', pemOf(rsa(1_024).publicKey), 'the RSA key has 1024 bits; at least 2048 are needed'],
+    ['RS256', pemOf(shortRsa.publicKey), 'the RSA key has 1024 bits; at least 2048 are needed'],
     ['HS256', new Uint8Array(31), 'the secret has 31 bytes; HS256 needs at least 32'],
     ['HS512', new Uint8Array(32), 'the secret has 32 bytes; HS512 needs at least 64'],
     ['RS256', new TextEncoder().encode('secret'), 'the key is not a public key in PEM, a JWK or a JWK Set'],
@@ -150,7 +152,7 @@ async function publish(answer: RequestListener, options: JwtVerifierOptions = {}
   const { port } = server.address() as AddressInfo
   let now = 0
   const verifier = createJwtVerifier({ monotonicMs: () => now, ...options })
-  const verify = verifier.open(RULES, { url: `http://127.0.0.1:${port}/jwks` })
+  const verify = verifier.open({ ...RULES, algorithms: ['EdDSA', 'RS256'] }, { url: `http://127.0.0.1:${port}/jwks` })
   const advance = (ms: number) => {
     now += ms
   }
@@ -204,18 +206,26 @@ describe('a published JWK Set', () => {
     more()
   }
 
+  const redirect: RequestListener = ({ url }, response) => {
+    if (url === '/moved') response.end(jwksOf([['a', own]]))
+    else response.writeHead(302, { location: '/moved' }).end()
+  }
+
   it.each<[string, RequestListener]>([
     ['hangs', () => undefined],
     ['sends its headers and then hangs', (_, response) => response.write('{"keys"')],
     ['answers with an error', (_, response) => response.writeHead(500).end(jwksOf([['a', own]]))],
-    ['redirects', (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()],
+    ['redirects', redirect],
     ['sends something else', (_, response) => response.end('<html>')],
+    ['sends JSON that is not a JWK Set', (_, response) => response.end('{"keys":{}}')],
     ['never stops sending', (_, response) => endless(response)],
     ['disconnects', (request) => request.destroy()],
   ])('fails closed when its server %s', async (_, answer) => {
     const { verify, fetches, advance } = await publish(answer, { timeoutMs: 300, failureCoolDownMs: 1_000 })
 
+    const askedAt = performance.now()
     expect(await verify(withKid('a'))).toMatchObject({ kind: 'keys-unavailable' })
+    expect(performance.now() - askedAt).toBeLessThan(10_000)
     const startedAt = performance.now()
     for (let attempt = 0; attempt < 10; attempt++) await verify(withKid('a'))
     expect(performance.now() - startedAt).toBeLessThan(150)
@@ -238,13 +248,19 @@ describe('a published JWK Set', () => {
   it.each([
     ['an HMAC key', { kty: 'oct', k: Buffer.alloc(32).toString('base64url'), alg: 'HS256' }, 'HS256'],
     ['a private key', own.privateKey.export({ format: 'jwk' }), 'EdDSA'],
+    ['a short RSA key', shortRsa.publicKey.export({ format: 'jwk' }), 'RS256'],
+    ['a key that is null', null, 'EdDSA'],
     ['a key for encryption', { ...own.publicKey.export({ format: 'jwk' }), use: 'enc' }, 'EdDSA'],
     ['a key of another algorithm', { ...own.publicKey.export({ format: 'jwk' }), alg: 'RS256' }, 'EdDSA'],
   ])('does not verify with %s', async (_, jwk, alg) => {
     const { verify } = await publish((_request, response) =>
       response.end(JSON.stringify({ keys: [{ ...jwk, kid: 'a' }] })),
     )
-    const jwt = forge({ header: { alg, kid: 'a' }, key: alg === 'HS256' ? new Uint8Array(32) : own.privateKey })
+    const keys: Readonly<Record<string, Uint8Array | KeyObject>> = {
+      HS256: new Uint8Array(32),
+      RS256: shortRsa.privateKey,
+    }
+    const jwt = forge({ header: { alg, kid: 'a' }, key: keys[alg] ?? own.privateKey })
 
     expect((await verify(jwt)).kind).toBe('invalid')
   })

@@ -57,7 +57,7 @@ const FAULTS: readonly (readonly [string, RequestListener])[] = [
   ['hangs', () => undefined],
   ['sends its headers and then hangs', (_, response) => response.writeHead(200).write('{')],
   ['answers with an error', (_, response) => response.writeHead(500).end()],
-  ['redirects', (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()],
+  ['redirects', (_, response) => response.writeHead(302, { location: '/moved' }).end()],
   ['sends something else', (_, response) => response.end('<html>')],
   ['never stops sending', (_, response) => endless(response)],
   ['disconnects', (request) => request.destroy()],
@@ -76,7 +76,7 @@ describe('openSignInProvider', () => {
   })
 
   it.each(FAULTS)('fails closed, and at once for a while, when the description %s', async (_, answer) => {
-    const { issuer, requests } = await serve({ [DISCOVERY]: answer })
+    const { issuer, requests } = await serve({ [DISCOVERY]: answer, '/moved': describedAs() })
     let now = 0
     const provider = await open(issuer, { monotonicMs: () => now })
 
@@ -94,6 +94,12 @@ describe('openSignInProvider', () => {
     const { issuer } = await serve({ [DISCOVERY]: describedAs(), '/token': answer })
 
     expect((await finish(await open(issuer))).kind).toBe('unavailable')
+  })
+
+  it('refuses a description that is larger than 256 KiB', async () => {
+    const { issuer } = await serve({ [DISCOVERY]: describedAs({ pad: 'x'.repeat(262_144) }) })
+
+    expect((await (await open(issuer)).begin(CHECK)).kind).toBe('unavailable')
   })
 
   it('refuses a provider that describes itself as another issuer', async () => {

@@ -88,4 +88,16 @@ describe('a streamed answer', () => {
     expect(await received).toContain('b'.repeat(1_000))
     expect(isFreed()).toEqual([false, false])
   })
+
+  it('has every cookie of the response', async () => {
+    const headers = new Headers()
+    for (const cookie of ['session=1; HttpOnly', 'sign-in=; Max-Age=0']) headers.append('Set-Cookie', cookie)
+    const { socket, received } = dial(await open(async () => new Response(null, { status: 303, headers })))
+    socket.write(GET)
+
+    expect((await received).match(/^set-cookie: .*(?=\r$)/gim)).toEqual([
+      'set-cookie: session=1; HttpOnly',
+      'set-cookie: sign-in=; Max-Age=0',
+    ])
+  })
 })

@@ -16,7 +16,9 @@ export async function streamAnswer(
 ): Promise<void> {
   const { status, headers, body } = answer
   const rest = incoming.complete ? undefined : discardRest(incoming)
-  outgoing.writeHead(status, { ...Object.fromEntries(headers), ...(rest === undefined ? {} : CLOSE_CONNECTION) })
+  // Unlike an object, it can have several cookies.
+  outgoing.setHeaders(headers)
+  outgoing.writeHead(status, rest === undefined ? {} : CLOSE_CONNECTION)
   let isDisconnected = false
   try {
     if (body !== null) {

@@ -155,6 +155,13 @@ describe('a sign-in with a provider', () => {
     expect((await world.browser.read('/console/session')).status).toBe(401)
   })
 
+  it('refuses an ID token with an algorithm that is not the configured one', async () => {
+    const world = await startOidcWorld({ algorithm: 'ES256' })
+    const { back } = await reachCallback(world)
+
+    await expectRefused(world, await world.browser.finish(back), 'is not valid for this sign-in')
+  })
+
   it('accepts the same ID token without such a fault', async () => {
     const world = await startOidcWorld()
     const { back, nonce } = await reachCallback(world)
@@ -173,6 +180,32 @@ describe('a sign-in with a provider', () => {
     })
 
     await expectRefused(world, await world.browser.finish(back), 'is not valid for this sign-in')
+  })
+
+  const byEmail = { claim: 'email', roles: { 'root@corp.test': ['admin:*'] } }
+
+  it.each<[string, number, object]>([
+    ['has not verified', 403, { email: 'root@corp.test', email_verified: false }],
+    ['says nothing about', 403, { email: 'root@corp.test' }],
+    ['has verified', 303, { email: 'root@corp.test', email_verified: true }],
+  ])('with an e-mail address that the provider %s is answered with %i', async (_, status, claims) => {
+    const world = await startOidcWorld(byEmail)
+    const { back, nonce } = await reachCallback(world)
+    lieWith(world, nonce, { claims })
+
+    expect((await world.browser.finish(back)).status).toBe(status)
+  })
+
+  it('takes an e-mail address and its verification from the same answer', async () => {
+    const world = await startOidcWorld(byEmail)
+    const { back, nonce } = await reachCallback(world)
+    lieWith(world, nonce, { claims: { email_verified: true } })
+    world.provider.lies.set('/me', (_, response) => {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ sub: 'alice', email: 'root@corp.test' }))
+    })
+
+    expect((await world.browser.finish(back)).status).toBe(403)
   })
 
   it('says that the user has cancelled, and shows nothing else that the address contains', async () => {

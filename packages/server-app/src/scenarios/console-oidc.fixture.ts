@@ -18,7 +18,7 @@ const secrets = {
   },
 }
 
-/** A server whose console has a provider, without a port. */
+/** A server whose console has a provider; without a port, unless the configuration has one. */
 export async function startOidcServer(oidc: OidcConfig, config: ServerConfigInput = {}) {
   const storage = createInMemoryStorage()
   const lines: string[] = []
@@ -46,13 +46,19 @@ export async function startOidcServer(oidc: OidcConfig, config: ServerConfigInpu
     agents: [{ id: 'echo', description: 'Answers its input.', agent: { id: 'echo', run: async (input) => input } }],
   })
   onTestFinished(() => server.stop({ force: true }))
-  await server.start({ listen: false })
+  const address = await server.start({ listen: config.server?.port !== undefined })
   const admin = server.client({ subject: 'ops', scopes: ['admin:*'] })
-  return { server, storage, lines, admin, openBrowser: () => openBrowser(server) }
+  const send: Send =
+    config.server?.port === undefined
+      ? (path, init) => server.fetch(new Request(`${ORIGIN}${path}`, init))
+      : (path, init) => fetch(`http://${address.host}:${address.port}${path}`, { ...init, redirect: 'manual' })
+  return { server, storage, lines, admin, openBrowser: () => openBrowser(send) }
 }
 
+type Send = (path: string, init: RequestInit) => Promise<Response>
+
 /** A browser with the cookies of one user. It sends them as a browser does: a strict cookie not on the way back. */
-function openBrowser(server: Awaited<ReturnType<typeof createServer>>) {
+function openBrowser(sendRequest: Send) {
   const jar = new Map<string, { readonly value: string; readonly attributes: string }>()
   const visitProvider = createProviderBrowser()
 
@@ -61,7 +67,7 @@ function openBrowser(server: Awaited<ReturnType<typeof createServer>>) {
     const headers = new Headers(init.headers)
     headers.set('cookie', sent.map(([name, { value }]) => `${name}=${value}`).join('; '))
     headers.set('sec-fetch-site', isCrossSite ? 'cross-site' : 'same-origin')
-    const response = await server.fetch(new Request(`${ORIGIN}${path}`, { ...init, headers }))
+    const response = await sendRequest(path, { ...init, headers })
     for (const set of response.headers.getSetCookie()) {
       const [, name = '', value = '', attributes = ''] = /^([^=]+)=([^;]*)(.*)$/.exec(set) ?? []
       if (attributes.includes('Max-Age=0')) jar.delete(name)

@@ -27,6 +27,14 @@ describe('a sign-in to the console with a provider', () => {
     expect((await browser.read('/audit')).status).toBe(403)
   })
 
+  it('works over the port of the server, too', async () => {
+    const { browser } = await startOidcWorld({}, { server: { port: 0 } })
+
+    expect((await browser.signIn()).headers.getSetCookie()).toHaveLength(2)
+
+    expect((await browser.read('/console/session')).status).toBe(200)
+  })
+
   it('keeps the secret and the session in cookies that scripts cannot read, and deletes the secret afterwards', async () => {
     const { browser } = await startOidcWorld()
 

@@ -5,6 +5,8 @@ import { connect } from './web-socket-client.fixture.ts'
 
 const own = (over: object, header: object = {}) =>
   forgeJwt({ header: { alg: 'EdDSA', ...header }, claims: claimsOf(over), key: KEYS.ed.privateKey })
+const signedText = (claims: string, header: object = {}) =>
+  forgeJwt({ header: { alg: 'EdDSA', ...header }, claims, key: KEYS.ed.privateKey })
 const stranger = KEYS.stranger.privateKey
 const [head = '', body = '', signature = ''] = jwtOf().split('.')
 const [, otherBody = ''] = jwtOf({ sub: 'bob' }).split('.')
@@ -33,7 +35,11 @@ const ATTACKS: readonly (readonly [section: string, attack: string, jwt: () => s
     'claims in UTF-16',
     () => `${head}.${Buffer.from(JSON.stringify(claimsOf()), 'utf16le').toString('base64url')}.${signature}`,
   ],
+  ['3.7', 'claims after a byte order mark', () => signedText(`\ufeff${JSON.stringify(claimsOf())}`)],
+  ['3.3', 'a JWT inside a JWT', () => signedText(jwtOf(), { cty: 'JWT' })],
+  ['3.11', 'the type of a security event', () => own({}, { typ: 'secevent+jwt' })],
   ['3.8', 'no issuer', () => own({ iss: undefined })],
+  ['3.8', 'an issuer that differs in a slash', () => own({ iss: `${APP}/` })],
   ['3.8', 'an unknown issuer', () => own({ iss: 'https://evil.test' })],
   [
     '3.8',
@@ -56,6 +62,8 @@ const ATTACKS: readonly (readonly [section: string, attack: string, jwt: () => s
     () => forgeJwt({ claims: JSON.stringify(claimsOf()).replace('{', '{"sub":"root",'), key: KEYS.ed.privateKey }),
   ],
   ['3.8', 'a subject with a line break', () => own({ sub: 'alice\nX: 1' })],
+  ['3.9', 'an audience within a list', () => own({ aud: [[AUDIENCE]] })],
+  ['3.9', 'a text of audiences', () => own({ aud: `billing ${AUDIENCE}` })],
   ['3.9', 'no audience', () => own({ aud: undefined })],
   ['3.9', 'another audience', () => own({ aud: 'billing' })],
   ['3.9', 'a list of other audiences', () => own({ aud: [`${AUDIENCE}-admin`, 'billing'] })],
@@ -81,9 +89,20 @@ const ATTACKS: readonly (readonly [section: string, attack: string, jwt: () => s
     () => forgeJwt({ header: { alg: 'EdDSA', kid: '../../dev/null' }, claims: claimsOf(), key: stranger }),
   ],
   ['3.10', 'a critical header that nobody knows', () => own({}, { crit: ['pay'], pay: true })],
+  ['3.10', 'a kid that is a number', () => own({}, { kid: 1 })],
+  ['3.10', 'the header b64 that nobody must understand', () => own({}, { b64: true })],
   ['3.10', 'an unencoded payload', () => own({}, { crit: ['b64'], b64: false })],
   ['2.8', 'no expiry', () => own({ exp: undefined })],
   ['2.8', 'an expiry in words', () => own({ exp: 'tomorrow' })],
+  ['2.8', 'an expiry in quotes', () => own({ exp: `${nowSeconds() + 300}` })],
+  [
+    '2.8',
+    'an expiry beyond every number',
+    () => signedText(JSON.stringify(claimsOf({ exp: 0 })).replace(/0}$/, '1e999}')),
+  ],
+  ['2.8', 'a beginning in quotes', () => own({ nbf: `${nowSeconds()}` })],
+  ['2.8', 'a time of issue in quotes', () => own({ iat: `${nowSeconds()}` })],
+  ['2.8', 'a time of issue in the future', () => own({ iat: nowSeconds() + 60 })],
   ['2.8', 'a validity that begins later', () => own({ nbf: nowSeconds() + 60 })],
   ['2.8', 'an expiry in the past', () => own({ exp: nowSeconds() - 1 })],
   ['2.7', 'more text than a JWT may have', () => own({ pad: 'x'.repeat(8_000) })],
@@ -128,10 +147,22 @@ describe('an attack on a JWT', () => {
     expect(text).not.toContain(forged.split('.')[2])
   })
 
-  it('is refused as a cookie and as a ticket too', async () => {
-    const { url } = await startJwtServer({ config: { console: { enabled: true } } })
-    const cookie = await fetch(`${url}/runs`, { headers: { cookie: `perdure=${jwtOf()}` } })
-    expect(cookie.status).toBe(401)
+  it('is refused as a cookie, as a parameter and as a ticket too', async () => {
+    const { server, url } = await startJwtServer({ config: { console: { enabled: true } } })
+    const { token } = await server
+      .client({ subject: 'ops', scopes: ['admin:*'] })
+      .tokens.create({ name: 'console', scopes: ['runs:read'] })
+    const signIn = await fetch(`${url}/console/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token }),
+    })
+    const [own = ''] = signIn.headers.getSetCookie()
+    const statusWith = async (cookie: string) => (await fetch(`${url}/runs`, { headers: { cookie } })).status
+    expect(await statusWith(own.split(';')[0] ?? '')).toBe(200)
+    expect(await statusWith(`${own.split('=')[0]}=${jwtOf()}`)).toBe(401)
+
+    expect((await fetch(`${url}/runs?access_token=${jwtOf()}`)).status).toBe(401)
 
     const socket = await connect(url, { ticket: 'x'.repeat(43) })
     expect((await socket.closed).code).toBe(4002)

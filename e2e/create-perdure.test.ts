@@ -65,12 +65,20 @@ describe('npm create perdure', () => {
   })
 })
 
+const templateManifest = join(root, 'packages/create-perdure/templates/workflow/package.json')
+
+/** The compiler of a new project, and the one of this workspace, which is of the major version before. */
+const COMPILERS: Readonly<Record<Installer, string>> = {
+  npm: JSON.parse(readFileSync(templateManifest, 'utf8')).devDependencies.typescript,
+  pnpm: versionOf('typescript'),
+}
+
 /** A project that has `perdure`, a schema library and the compiler, and names no other package. */
 async function createPerdureProject(installer: Installer): Promise<Folder> {
   const project = createFolder()
   cpSync(join(root, 'tooling/consumer/perdure-project'), project.dir, { recursive: true })
-  const others = ['zod', 'typescript', '@types/node'].map((name) => [name, versionOf(name)])
-  writeManifest(project.dir, { perdure: '*', ...Object.fromEntries(others) })
+  const others = ['zod', '@types/node'].map((name) => [name, versionOf(name)])
+  writeManifest(project.dir, { perdure: '*', typescript: COMPILERS[installer], ...Object.fromEntries(others) })
   await installProject(project, { packed, installer })
   return project
 }

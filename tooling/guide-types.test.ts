@@ -92,13 +92,13 @@ describe('the TypeScript of the documents', () => {
 
     expect([...files.keys()].some((name) => name.endsWith('.ts'))).toBe(true)
     expect(compile(files)).toEqual([])
-  }, 120_000)
+  })
 
   it('is found to be wrong where it is', () => {
     const code = `import { defineAgent } from 'perdure'\n\nexport const a = defineAgent({ id: 'a', run: ({ text }) => text })\n`
 
     expect(compile(new Map([['guide/1/a.ts', code]]))).toEqual([expect.stringMatching(/^guide\/1\/a\.ts:3: .*'text'/)])
-  }, 120_000)
+  })
 })
 
 describe('guideFiles', () => {

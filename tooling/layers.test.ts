@@ -49,6 +49,7 @@ const cruise = (): readonly Violation[] => {
 }
 
 const FOLDER_OF_CYCLE = 'packages/realtime/src/planted-'
+const isPlanted = (path: string) => /\/planted-[^/]+$/.test(path)
 
 const PLANTED = [
   ['layer-http', 'packages/http/src/planted-layer.ts', "import '../../sqlite/src/index.ts'"],
@@ -92,17 +93,25 @@ function plantedTierViolations(tier: readonly string[], index: number): readonly
 }
 
 describe('the dependency check', () => {
-  it('reports no violation in the repository', () => {
-    expect(cruise().map(({ from, rule }) => `${rule.name} ${from}`)).toEqual([])
-  })
+  let violations: readonly Violation[]
 
-  it('reports every planted violation', () => {
+  // One pass checks the repository and the planted files beside it: nothing in the repository imports them.
+  beforeAll(() => {
     for (const folder of coreTiers.flat()) {
       writeFileSync(join(copy, 'packages/core/src', folder, 'planted-target.ts'), 'export type X = 1\n')
     }
     for (const [, path, text] of PLANTED) writeFileSync(join(copy, path), `${text}\n`)
+    violations = cruise()
+  })
 
-    const found = cruise().map(({ from, rule }) => `${rule.name} ${from}`)
+  it('reports no violation in the repository', () => {
+    const found = violations.filter(({ from }) => !isPlanted(from))
+
+    expect(found.map(({ from, rule }) => `${rule.name} ${from}`)).toEqual([])
+  })
+
+  it('reports every planted violation', () => {
+    const found = violations.map(({ from, rule }) => `${rule.name} ${from}`)
 
     // A cycle is reported once, at one of its files.
     const reported = (rule: string, path: string) =>

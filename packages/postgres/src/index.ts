@@ -10,4 +10,4 @@ export {
 } from './inspect-postgres.ts'
 export { openPostgresReader } from './open-postgres-reader.ts'
 export { openPostgresStorage, type PostgresStorage } from './open-postgres-storage.ts'
-export type { PostgresStorageOptions } from './postgres-storage-options.ts'
+export type { OpenedSchema, PostgresStorageOptions } from './postgres-storage-options.ts'

@@ -81,8 +81,9 @@ export async function openStorage(
   try {
     const systemId = await requireUsableServer(control)
     if (!isGuest) await requireConnections(control, poolSize)
-    await applyMigrations(control, { schema, now })
+    const opened = await applyMigrations(control, { schema, now })
     await requireSchema(control, schema)
+    options.onOpened?.(opened)
     const history = await openServerHistory({ path: options.historyPath, comparesPositions, onWarning })
     await requireNewestServer(control, history)
     const expected = { systemId, schema, history }

@@ -1,5 +1,13 @@
 import type { NodeIdentity, Refusal } from '@perdure/ports'
 
+/** The schema that a storage has opened. */
+export interface OpenedSchema {
+  readonly schema: string
+  readonly schemaVersion: number
+  /** The migrations that this process applied; `undefined` if it applied none. From 0 if it created the schema. */
+  readonly change: { readonly from: number; readonly to: number } | undefined
+}
+
 export interface PostgresStorageOptions {
   /** Connection URL of the primary server, such as `postgres://perdure@db.internal/perdure`. */
   readonly url: string
@@ -32,6 +40,8 @@ export interface PostgresStorageOptions {
   readonly identity?: NodeIdentity | undefined
   /** Whether the storage is writable only while a synchronous standby is connected, according to its status. */
   readonly requireSyncStandby?: boolean | undefined
+  /** Called while the storage opens, after the schema is up to date. */
+  readonly onOpened?: ((opened: OpenedSchema) => void) | undefined
   /** Called with a warning for the operator, such as a commit that was not replicated. */
   readonly onWarning?: ((message: string) => void) | undefined
   /** File that remembers the newest primary and position across a restart. */

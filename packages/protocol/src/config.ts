@@ -131,7 +131,15 @@ export const ServerConfigSchema = strictObject({
     }),
     maxResultBytes: field(bytes, 1_048_576, { note: 'Maximum size of the result of an MCP tool, in bytes.' }),
   }),
+  triggers: section({
+    enabled: field(boolean, true, {
+      note: 'Whether the server fires triggers, those of events and by hand among them. When false, occurrences wait, and a later start decides them by the policy of the trigger.',
+    }),
+  }),
   webhooks: section({
+    enabled: field(boolean, true, {
+      note: 'Whether the server sends webhooks. When false, deliveries wait for a later start.',
+    }),
     allowHosts: field(v.array(hostWithPort), [], {
       note: 'Hosts to which webhooks may connect over http: and at addresses that are not public; include the port unless it is the default port.',
     }),

@@ -31,7 +31,12 @@ export function createTestAudit(over: Partial<AuditDeps> & { readonly inFile?: b
   const checkpoints = createInMemoryCheckpointLog()
   const errors: string[] = []
   const ignore = () => undefined
-  const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: (message) => void errors.push(message) }
+  const warnings: string[] = []
+  const logger: Logger = {
+    ...{ debug: ignore, info: ignore },
+    warn: (message) => void warnings.push(message),
+    error: (message) => void errors.push(message),
+  }
   const { inFile = false, ...given } = over
   const deps: AuditDeps = {
     ...{ main, clock, timers: clock, ids: createSequenceIds(), logger, digest: chainDigest, keys: KEYS, checkpoints },
@@ -39,7 +44,17 @@ export function createTestAudit(over: Partial<AuditDeps> & { readonly inFile?: b
     events: 'privileged',
     ...given,
   }
-  return { audit: createAudit(deps), deps, main, file: file.storage, fault: file.fault, clock, checkpoints, errors }
+  return {
+    audit: createAudit(deps),
+    deps,
+    main,
+    file: file.storage,
+    fault: file.fault,
+    clock,
+    checkpoints,
+    errors,
+    warnings,
+  }
 }
 
 export const flushPromises = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -1,4 +1,4 @@
-import type { Storage, Write } from '@perdure/ports'
+import { type AuditKeys, NO_AUDIT_KEY, type Storage, type Write } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { aRequest, createTestAudit, entriesOf, flushPromises, KEYS, replayWriteOf } from './audit.fixture.ts'
 import { createAudit } from './audit.ts'
@@ -193,6 +193,32 @@ describe('audit chain in its own file', () => {
 
     const published = await main.events.read({ topic: 'audit/events' }, { after: 0, limit: 9 })
     expect(published.map(({ payload }) => JSON.parse(payload).action)).toEqual(expected)
+  })
+})
+
+describe('the start of an audit chain', () => {
+  const OTHER: AuditKeys = [Buffer.from('another key')]
+
+  it.each<[string, AuditKeys, AuditKeys, number]>([
+    ['warns that another secret signed its newest entry', KEYS, OTHER, 1],
+    ['does not warn if an earlier secret of the server signed it', KEYS, [...OTHER, ...KEYS], 0],
+    ['does not warn if it was begun without a secret', NO_AUDIT_KEY, KEYS, 0],
+    ['does not warn if the server has no secret', KEYS, NO_AUDIT_KEY, 0],
+  ])('%s', async (_, signing, starting, warnings) => {
+    const signed = createTestAudit({ keys: signing })
+    await signed.audit.unitOfWork.commit([replayWriteOf(aRequest())])
+
+    const started = createTestAudit({ main: signed.main, keys: starting })
+    await started.audit.start()
+
+    expect(started.warnings).toHaveLength(warnings)
+  })
+
+  it('does not warn when it is empty', async () => {
+    const { audit, warnings } = createTestAudit()
+    await audit.start()
+
+    expect(warnings).toEqual([])
   })
 })
 

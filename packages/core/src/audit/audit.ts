@@ -8,6 +8,7 @@ import { createMainChain } from './main-chain.ts'
 import { pruneAudit } from './prune-audit.ts'
 import { createListAudit, type ListAudit } from './read-audit.ts'
 import { createVerifyAudit, type VerifyAudit } from './verify-audit.ts'
+import { warnOfOtherSecret } from './warn-of-other-secret.ts'
 
 export interface AuditDeps
   extends Omit<FileChainDeps, 'file' | 'onAppended'>,
@@ -94,6 +95,8 @@ export function createAudit(deps: AuditDeps) {
     prune,
     health: (): AuditHealth => healthOf(chain.problem(), checkpointer?.problem()),
     async start() {
+      // Before the first entry of this start, which this server signs.
+      await warnOfOtherSecret({ ...deps, log: chain.log })
       await checkpointer?.start()
       await chain.start()
       if (retentionDays !== undefined) armPrune()

@@ -64,7 +64,7 @@ const occurrencesIn = (cron: string, { timezone, from, until }: Window): readonl
 }
 
 describe('createCronSchedule', () => {
-  it('finds the same occurrences as a scan of every minute, for 20,000 expressions', () => {
+  it('finds the same occurrences as a scan of every minute', () => {
     fc.assert(
       fc.property(crons, fc.constantFrom(...WINDOWS), fc.nat(), (cron, window, pick) => {
         expect(schedule.problemOf({ cron, timezone: window.timezone })).toBeUndefined()
@@ -78,7 +78,7 @@ describe('createCronSchedule', () => {
         const from = scanned[index] as EpochMs
         expect(schedule.next({ cron, timezone: window.timezone }, from)).toBe(scanned[index + 1])
       }),
-      { numRuns: 20_000, seed: 1 },
+      { numRuns: Number(process.env.CRON_EXPRESSIONS ?? 6_000), seed: 1 },
     )
   })
 

@@ -39,12 +39,22 @@ export async function deliveryContent(
   }
   const [event] = (await deps.events.scan([type], { after: position - 1, limit: 1 })).events
   if (event?.position !== position) return undefined
-  const { epoch } = await deps.events.head()
-  return { id: `evt_${epoch}_${position}`, body: await bodyOf(deps, event, epoch) }
+  return { id: eventId(event, deps.digest), body: await bodyOf(deps, event) }
 }
 
-async function bodyOf(deps: DeliveryBodyDeps, event: StoredEvent, epoch: string): Promise<string> {
+const HASH_DIGITS = 16
+
+/**
+ * The same for every attempt, also on a restored copy of the database. There, another event may get the position, but at
+ * another time.
+ */
+function eventId({ position, type, at, runId = '' }: StoredEvent, { sha256 }: Pick<Digest, 'sha256'>): string {
+  return `evt_${position}_${sha256(`${position} ${type} ${at} ${runId}`).slice(0, HASH_DIGITS)}`
+}
+
+async function bodyOf(deps: DeliveryBodyDeps, event: StoredEvent): Promise<string> {
   const { runId, sessionId } = event
+  const { epoch } = await deps.events.head()
   const run = runId === undefined ? undefined : await deps.runs.find(runId, EVERY_ROW)
   const rendered = deps.render(event, { subject: event.topic ?? '', epoch, isRepeat: true })
   const { type, at, payload } = fromJsonText(rendered) as EventEnvelope

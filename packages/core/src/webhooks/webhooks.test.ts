@@ -35,7 +35,8 @@ describe('webhooks', () => {
     await world.settle()
 
     expect(typesOf(world.receiver)).toEqual(['run.started', 'run.completed'])
-    expect(eventIdsOf(world.receiver)).toEqual(['evt_e1_1', 'evt_e1_3'])
+    const ids = [/^evt_1_[0-9a-f]{16}$/, /^evt_3_[0-9a-f]{16}$/].map((id) => expect.stringMatching(id))
+    expect(eventIdsOf(world.receiver)).toEqual(ids)
     const [, completed] = world.receiver.requests
     expect(completed?.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'perdure/1.2.3' })
     expect(JSON.parse(completed?.body ?? '')).toEqual({
@@ -49,6 +50,45 @@ describe('webhooks', () => {
       ['delivered', 1],
     ])
     await world.daemon.stop()
+  })
+
+  it('sends a delivery again under the same id on a restored copy of the database', async () => {
+    const original = createWebhookWorld()
+    await create(original)
+    original.receiver.answer = () => ({ status: 500 })
+    original.daemon.start()
+    await original.run('run_1')
+    await original.settle()
+    await original.daemon.stop()
+    const { storage, clock, receiver } = original
+    const sent = eventIdsOf(receiver)
+
+    const { events } = storage
+    const copied = { ...events, head: async () => ({ ...(await events.head()), epoch: 'another' }) }
+    const copy = createWebhookWorld({ storage: { ...storage, events: copied }, clock, receiver })
+    copy.daemon.start()
+    clock.advance(60_000)
+    await copy.settle()
+    await copy.daemon.stop()
+
+    expect(sent).toHaveLength(2)
+    expect(eventIdsOf(receiver).slice(2).toSorted()).toEqual(sent.toSorted())
+  })
+
+  it('gives an event that happens again another id, also under the position of the first', async () => {
+    const ids: string[] = []
+    for (const elapsedMs of [0, 1]) {
+      const world = createWebhookWorld()
+      world.clock.advance(elapsedMs)
+      await create(world)
+      world.daemon.start()
+      await world.run('run_1')
+      await world.settle()
+      await world.daemon.stop()
+      ids.push(...eventIdsOf(world.receiver))
+    }
+
+    expect(new Set(ids).size).toBe(4)
   })
 
   it('signs with the secret that the answer to the creation contains', async () => {

@@ -11,8 +11,8 @@ const NEXT = { version: MIGRATIONS.length + 1, name: 'next', sql: 'create table 
 needsTool('PostgreSQL').describe('the migration of a PostgreSQL schema', () => {
   const schema = createTestSchema()
 
-  const sessionOf = async () => {
-    const server = { url: await schema.url(), schema: schema.name, statementTimeoutMs: 10_000, pipeline: false }
+  const sessionOf = async (name = schema.name) => {
+    const server = { url: await schema.url(), schema: name, statementTimeoutMs: 10_000, pipeline: false }
     return openSession(server, { name: 'test', planning: 'default', isPatient: true })
   }
   const migrate = async (migrations = MIGRATIONS): Promise<string | undefined> => {
@@ -32,6 +32,26 @@ needsTool('PostgreSQL').describe('the migration of a PostgreSQL schema', () => {
   it('is done once when several processes start together', async () => {
     expect(await Promise.all([migrate(), migrate(), migrate()])).toEqual([undefined, undefined, undefined])
     expect(await versions()).toEqual(MIGRATIONS.map(({ version }) => version))
+  })
+
+  it('tells which process has migrated, and from which version', async () => {
+    const names = [`${schema.name}_a`, `${schema.name}_b`]
+    const open = async (name: string, migrations = MIGRATIONS) => {
+      const session = await sessionOf(name)
+      return applyMigrations(session, { schema: name, now: () => 7, migrations }).finally(session.close)
+    }
+    const [name = '', other = ''] = names
+    const [schemaVersion, to] = [MIGRATIONS.length, MIGRATIONS.length]
+    try {
+      const together = await Promise.all([open(name), open(name)])
+      expect(together.map(({ change }) => change)).toEqual(expect.arrayContaining([{ from: 0, to }, undefined]))
+      expect(await open(name)).toEqual({ schema: name, schemaVersion, change: undefined })
+
+      await open(other, MIGRATIONS.slice(0, -1))
+      expect(await open(other)).toEqual({ schema: other, schemaVersion, change: { from: to - 1, to } })
+    } finally {
+      for (const one of names) await schema.query(`drop schema if exists "${one}" cascade`)
+    }
   })
 
   it('applies what is pending, and rolls a failed migration back', async () => {

@@ -3,6 +3,7 @@ import { StartError } from '@perdure/ports'
 import type { Migration } from '../migrations/migration.ts'
 import type { MigrationState } from '../migrations/migration-state.ts'
 import { MIGRATIONS } from '../migrations/migrations.ts'
+import type { OpenedSchema } from '../postgres-storage-options.ts'
 import type { Session } from './session.ts'
 
 export interface MigrateOptions {
@@ -18,10 +19,11 @@ export interface MigrateOptions {
  * @throws StartError `storage-newer-schema`; `node-mismatch` while a server runs that cannot read the new schema;
  *   `migration-failed` when a migration fails or was edited after it was applied.
  */
-export async function applyMigrations(session: Session, options: MigrateOptions): Promise<void> {
+export async function applyMigrations(session: Session, options: MigrateOptions): Promise<OpenedSchema> {
   const { schema, migrations = MIGRATIONS } = options
   const exists = (await session.execute({ text: SCHEMA_EXISTS, values: [schema] })).rows.length > 0
-  if (exists && (await pendingMigrations(session, migrations)).length === 0) return
+  if (exists && (await pendingMigrations(session, migrations)).length === 0)
+    return { schema, schemaVersion: await versionOf(session), change: undefined }
   await execute(session, `set lock_timeout = ${TURN_MS}; set statement_timeout = ${TURN_MS}`)
   await execute(session, `select pg_advisory_lock(${MIGRATION_LOCK}, hashtext($1))`, [schema])
   try {
@@ -30,10 +32,18 @@ export async function applyMigrations(session: Session, options: MigrateOptions)
     const pending = await pendingMigrations(session, migrations)
     await requireReaders(session, pending)
     for (const migration of pending) await apply(session, migration, options)
+    const to = await versionOf(session)
+    const change = pending.length === 0 ? undefined : { from: to - pending.length, to }
+    return { schema, schemaVersion: to, change }
   } finally {
     await execute(session, `select pg_advisory_unlock(${MIGRATION_LOCK}, hashtext($1))`, [schema])
     await execute(session, 'reset lock_timeout; reset statement_timeout')
   }
+}
+
+async function versionOf(session: Session): Promise<number> {
+  const { rows } = await session.execute({ text: 'select max(version) as version from schema_migrations', values: [] })
+  return (rows[0] as { readonly version: number }).version
 }
 
 /** The applied and the pending migrations of the schema. @throws StartError as `applyMigrations` */

@@ -47,6 +47,7 @@ import { secretReader } from '../start/resolve-references.ts'
 import { version } from '../version.ts'
 import { reactionsOf } from './foreign-commits.ts'
 import { httpConfigOf } from './http-config.ts'
+import { logWaitingWork } from './log-waiting-work.ts'
 import { createLazyProtocols } from './protocols.ts'
 import { createScrape } from './scrape.ts'
 import { createServices } from './services.ts'
@@ -283,9 +284,10 @@ export function compose(parts: Parts) {
   // Without a tail, another process on the storage is noticed by looking for events that were not published.
   tail?.follow(createLogFollower({ hub, answers: idempotency, ...reactionsOf({ engine, triggers, checkCredentials }) }))
   const logWatch = tail === undefined ? [createLogWatch(domain)] : []
+  logWaitingWork(config, logger)
   const daemons: readonly Daemon[] = [
-    triggers.daemon,
-    webhooks.daemon,
+    ...(config.triggers.enabled ? [triggers.daemon] : []),
+    ...(config.webhooks.enabled ? [webhooks.daemon] : []),
     ...services.daemons,
     createDeclarationWatch({ ...domain, redeclare: [triggers.redeclare, webhooks.redeclare] }),
     retention,

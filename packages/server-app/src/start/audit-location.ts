@@ -42,9 +42,9 @@ export async function openAuditLocation(parts: OpenAuditLocation): Promise<Audit
   if (!audit.enabled) return { checkpoints }
   if (secrets.database !== undefined) {
     const schema = auditSchema(storage.schema)
-    const onWarning = (message: string) => parts.logger.warn(message)
+    const { onOpened, onWarning } = parts.notes.of(schema)
     return {
-      file: await openPostgres(config, secrets.database, { configDir, schema, onFatal, onWarning }),
+      file: await openPostgres(config, secrets.database, { configDir, schema, onFatal, onOpened, onWarning }),
       checkpoints,
     }
   }

@@ -17,12 +17,12 @@ it('logs what a crash does to the runs of each agent and workflow', () => {
 
   expect(lines).toEqual([
     [
-      'agent digest: after a crash, its code executes again; recorded steps are not repeated',
+      'agent digest: after a crash, its code executes again; recorded steps and tools are not repeated, but one that was executing is (its onCrash can change that)',
       { onCrash: 'retry', recoveries: 5 },
     ],
     ['agent once: after a crash, its running runs fail as interrupted', { onCrash: 'fail' }],
     [
-      'workflow report: after a crash, its code executes again; recorded steps are not repeated',
+      'workflow report: after a crash, its code executes again; recorded steps and tools are not repeated, but one that was executing is (its onCrash can change that)',
       { onCrash: 'retry', recoveries: 2 },
     ],
   ])

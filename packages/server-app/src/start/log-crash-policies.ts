@@ -6,7 +6,7 @@ export function logCrashPolicies(targets: readonly RunTarget[], logger: Logger):
   for (const { kind, id, onCrash, recoveries } of targets) {
     const message =
       onCrash === 'retry'
-        ? `${kind} ${id}: after a crash, its code executes again; recorded steps are not repeated`
+        ? `${kind} ${id}: after a crash, its code executes again; recorded steps and tools are not repeated, but one that was executing is (its onCrash can change that)`
         : `${kind} ${id}: after a crash, its running runs fail as interrupted`
     logger.info(message, { onCrash, ...(onCrash === 'retry' ? { recoveries } : {}) })
   }

@@ -55,6 +55,7 @@ const comparedSettings = (config: ServerConfig) => ({
   runs: { ...config.runs, concurrency: undefined },
   sanitizer: config.realtime.sanitizer,
   sessions: config.sessions,
+  'triggers.enabled': config.triggers.enabled,
   webhooks: config.webhooks,
   workflows: config.workflows,
 })

@@ -24,8 +24,8 @@ export interface OpenStorage {
   readonly onFilesLost?: ((error: Refusal) => void) | undefined
   readonly onFatal?: ((error: Refusal) => void) | undefined
   readonly onLogMissing?: (() => void) | undefined
-  /** Called when a database file is open and its schema is up to date. */
-  readonly onOpened?: ((opened: OpenedDatabase) => void) | undefined
+  /** Called when the database is open and its schema is up to date. */
+  readonly onOpened?: ((opened: OpenedDatabase | postgres.OpenedSchema) => void) | undefined
   /** Called with a warning of the database server. */
   readonly onWarning?: ((message: string) => void) | undefined
   /** Ends a wait for the lock of a schema. */
@@ -44,10 +44,10 @@ export function openStorage({
 }: OpenStorage): Promise<OpenedStorage> {
   const { path, mode, synchronous, schema } = config.storage
   if (database !== undefined) {
-    const { onFatal } = options
+    const { onFatal, onOpened } = options
     const isGuest = mode === 'lib'
     const historyPath = isGuest ? undefined : resolve(configDir, dirname(path), `${schema}.history`)
-    const callbacks = { onFatal, onWarning, signal }
+    const callbacks = { onFatal, onOpened, onWarning, signal }
     return openPostgres(config, database, { configDir, schema, isGuest, historyPath, identity, ...callbacks })
   }
   const file = path === ':memory:' ? path : resolve(configDir, path)
@@ -61,6 +61,7 @@ export interface PostgresSchema {
   readonly historyPath?: string | undefined
   readonly identity?: NodeIdentity | undefined
   readonly onFatal?: ((error: Refusal) => void) | undefined
+  readonly onOpened?: ((opened: postgres.OpenedSchema) => void) | undefined
   readonly onWarning?: ((message: string) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }

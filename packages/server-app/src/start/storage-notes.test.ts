@@ -1,11 +1,15 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer as createNetServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import type { LogFields, Logger } from '@perdure/ports'
+import { type LogFields, type Logger, StartError } from '@perdure/ports'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { needsTool } from '../../../../tooling/needed-tool.ts'
+import { sharedPostgres } from '../../../../tooling/postgres-server.ts'
 import { createServer } from '../create-server.ts'
+import { createStorageNotes } from './storage-notes.ts'
 
 /** A database of schema 25. */
 const OLD = gunzipSync(readFileSync(join(import.meta.dirname, '../../../../e2e/golden/open-runs-25.db.gz')))
@@ -19,14 +23,14 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true }))
 
 /** Starts a server on the database, and returns what it logs about it. */
-async function startAndStop(port = 0) {
+async function startAndStop(port = 0, over: object = {}) {
   const notes: unknown[] = []
   const ignore = () => undefined
   const info = (message: string, fields?: LogFields) => {
     if (message.startsWith('database')) notes.push({ message, ...fields })
   }
   const logger: Logger = { debug: ignore, info, warn: ignore, error: ignore }
-  const config = { auth: { kind: 'none' }, storage: { path }, server: { port } } as const
+  const config = { auth: { kind: 'none' }, storage: { path }, server: { port }, ...over } as const
   const server = await createServer({ config, adapters: { logger } })
   const error = await server.start().then(
     () => undefined,
@@ -66,5 +70,38 @@ describe('a start', () => {
       /; this start has migrated .*data\.db from schema version 25 to \d+; .*\.before-26$/,
     )
     expect(again.error).toMatchObject({ kind: 'address-in-use', hint: expect.not.stringContaining('migrated') })
+  })
+})
+
+needsTool('PostgreSQL').describe('a start on PostgreSQL', () => {
+  it('logs that it has created each schema, and later that it has opened it', async () => {
+    process.env.NOTES_DATABASE_URL = await sharedPostgres()
+    process.env.NOTES_PEPPER = 'x'.repeat(32)
+    const schema = `notes_${randomUUID().replaceAll('-', '').slice(0, 16)}`
+    const config = {
+      auth: { pepperRef: 'env:NOTES_PEPPER' },
+      storage: { kind: 'postgres', urlRef: 'env:NOTES_DATABASE_URL', schema },
+      audit: { enabled: true },
+    }
+
+    const created = await startAndStop(0, config)
+    const opened = await startAndStop(0, config)
+
+    const [schemaVersion, schemas] = [expect.any(Number), [schema, `${schema}_audit`]]
+    expect(created.notes).toEqual(schemas.map((name) => ({ message: 'database created', schema: name, schemaVersion })))
+    expect(opened.notes).toEqual(schemas.map((name) => ({ message: 'database opened', schema: name, schemaVersion })))
+  })
+})
+
+it('names a migrated schema in the error of a start that fails afterwards', () => {
+  const logged: unknown[] = []
+  const ignore = () => undefined
+  const info: Logger['info'] = (...line) => void logged.push(line)
+  const notes = createStorageNotes({ debug: ignore, info, warn: ignore, error: ignore })
+  notes.of('shop').onOpened({ schema: 'shop', schemaVersion: 9, change: { from: 7, to: 9 } })
+
+  expect(logged).toEqual([['database migrated', { schema: 'shop', from: 7, to: 9 }]])
+  expect(notes.explain(new StartError('address-in-use', { message: 'taken', hint: 'use another' }))).toMatchObject({
+    hint: 'use another; this start has migrated the schema shop from schema version 7 to 9; for an earlier release, restore a dump from before',
   })
 })

@@ -43,6 +43,7 @@ export const SQLITE_ONLY: Readonly<Record<string, string>> = {
 /** The suites that `npm test` runs on PostgreSQL too: those with crashes, streams and keys. */
 export const ON_POSTGRES_TOO: readonly string[] = [
   ...[
+    'background-kills',
     'conversation-kills',
     'downgrade',
     'durable-abort',

@@ -76,6 +76,7 @@ export const PATHS: Readonly<Record<OperationId, Paths>> = {
   ...PROTOCOL_PATHS,
   'ag-ui.capabilities': NOTHING,
   'ag-ui.connect': NOTHING,
+  'ag-ui.read': NOTHING,
   'agents.list': NOTHING,
   'agents.get': NOTHING,
   'agents.run': NOTHING,

@@ -113,7 +113,7 @@ export async function openWorld(
     },
     release: (text) => gateOf(text).resolve(),
     pause: nextTurn,
-    patienceMs: 10_000,
+    patienceMs: 60_000,
     async stop() {
       await (await live()).server.stop({ force: true })
     },

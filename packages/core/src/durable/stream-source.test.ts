@@ -66,6 +66,16 @@ describe('a stream of', () => {
     expect(result.text).toBe('Hello')
   })
 
+  it.each([
+    ['version 6', { type: 'file', mediaType: 'image/png', data: 'iVBORw==' }],
+    ['version 7', { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'iVBORw==' } }],
+    ['fullStream', { type: 'file', file: { mediaType: 'image/png', base64: 'iVBORw==' } }],
+  ])('an image that a model has made, as %s gives it, is a file', async (_form, chunk) => {
+    const { events } = await runOf((_, { stream }) => stream('answer', () => source([chunk])))
+    const payload = { fileId: expect.any(String), mediaType: 'image/png', data: 'iVBORw==' }
+    expect(events).toMatchObject([['part.file', payload]])
+  })
+
   it('sources, files, results, data and unknown parts is shown as parts', async () => {
     const chunks = [
       { type: 'source', sourceType: 'url', id: 's', url: 'https://example.com' },

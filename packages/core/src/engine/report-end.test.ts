@@ -1,9 +1,18 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { EVERY_ROW, fromJsonText } from '@perdure/ports'
+import { EVERY_ROW, fromJsonText, type RunRecord, type Storage } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { createCrashingStorage } from '../model/crashing-storage.fixture.ts'
 import { startingWorld } from './start-call.fixture.ts'
 import { untilIdle } from './test-engine.fixture.ts'
+
+/** Ends the run as another process does that crashes before it tells the conversation. */
+async function complete(storage: Storage, run: RunRecord | undefined): Promise<void> {
+  const change = { status: 'completed', finishReason: 'completed', result: '"short"' as never } as const
+  const runId = run?.id ?? ''
+  await storage.unitOfWork.commit([
+    { type: 'run.transition', runId, from: ['running'], attempt: 1, change, needsFollowUp: true },
+  ])
+}
 
 const SAYS = /^The agent digest, which this conversation started as run_\w+, has completed\. Result: "short"$/
 
@@ -92,6 +101,21 @@ describe("the end of a run that was started with onEnd: 'message'", () => {
     expect(asked.at(-1)).toMatch(SAYS)
   })
 
+  it('interrupts the turn that a crash has cut off, instead of executing it again', async () => {
+    const { send, open, find, runsOf, storage, clock, asked } = startingWorld({ onBusy: 'interrupt' })
+    await send('digest')
+    const turn = await send('hold')
+    await complete(storage, (await runsOf('digest'))[0])
+
+    const next = open()
+    await next.recover()
+    await next.start()
+    await untilIdle(clock)
+
+    expect(await find(turn)).toMatchObject({ status: 'aborted' })
+    expect(asked).toEqual(['digest', 'hold', expect.stringMatching(SAYS)])
+  })
+
   it('waits also with reject, because nobody could send it again', async () => {
     const { send, work, held, asked, clock } = startingWorld({ onBusy: 'reject' })
     await send('digest')
@@ -133,14 +157,7 @@ describe("the end of a run that was started with onEnd: 'message'", () => {
     const storage = createInMemoryStorage()
     const { send, open, clock, runsOf } = startingWorld({ storage })
     await send('digest')
-    const [background] = await runsOf('digest')
-    const change = { status: 'completed', finishReason: 'completed', result: '"short"' as never } as const
-    await storage.unitOfWork.commit([
-      {
-        ...{ type: 'run.transition', runId: background?.id ?? '', from: ['running'], attempt: 1, change },
-        needsFollowUp: true,
-      },
-    ])
+    await complete(storage, (await runsOf('digest'))[0])
     await Promise.all([open().recover(), open().recover()])
     await untilIdle(clock)
 

@@ -74,7 +74,7 @@ async function messageOf(deps: ReportEndDeps, ended: RunRecord, agentId: string)
   const body = { input, sessionId, userId, metadata: { endedRunId: ended.id } }
   const request = { body, principal: { subject: owner, caller }, origin: {} }
   const run = newRun(deps, request, { target, input, flow: flowOf(deps, target, request) })
-  const toInterrupt = target.onBusy === 'interrupt' ? await workingTurns(runs, run) : []
+  const toInterrupt = target.onBusy === 'interrupt' ? await begunTurns(runs, run) : []
   const writes: readonly Write[] = [
     insertRun(targets, run),
     ...sessionWrites(deps, run, { session }),
@@ -136,11 +136,10 @@ async function inputOf({ logger }: ReportEndDeps, target: Target, { ended, maxRe
   }
 }
 
-async function workingTurns(runs: RunStore, { sessionId, targetId }: RunRecord): Promise<readonly string[]> {
-  const filter = { kind: 'agent', targetId, sessionId, isTurn: true, statuses: WORKING } as const
+/** The turns that have begun. One that a crash has cut off, or whose wait has ended, is queued until it executes again. */
+async function begunTurns(runs: RunStore, { sessionId, targetId }: RunRecord): Promise<readonly string[]> {
+  const filter = { kind: 'agent', targetId, sessionId, isTurn: true, statuses: ACTIVE_RUN_STATUSES } as const
   const ids: string[] = []
-  for await (const { id } of eachRun(runs, filter, { content: [] })) ids.push(id)
+  for await (const { id, execution } of eachRun(runs, filter, { content: [] })) if (execution > 0) ids.push(id)
   return ids
 }
-
-const WORKING = ACTIVE_RUN_STATUSES.filter((status) => status !== 'queued')

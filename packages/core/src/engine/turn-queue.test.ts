@@ -100,6 +100,28 @@ describe('a message while an earlier turn is suspended', () => {
     expect(ended).toEqual(['hello'])
   })
 
+  it('reads the turn once for all the messages that wait for it, and no more when it has ended', async () => {
+    const storage = createInMemoryStorage()
+    const read: string[] = []
+    const find: typeof storage.runs.find = (id, visibility) => {
+      read.push(id)
+      return storage.runs.find(id, visibility)
+    }
+    const { send, ended, advance, decide } = askingWorld({ storage: { ...storage, runs: { ...storage.runs, find } } })
+    const asking = await send('pay')
+    for (const message of ['1', '2', '3', '4', '5', '6', '7']) await send(message)
+    const readsDuring = async (ms: number) => {
+      read.length = 0
+      await advance(ms)
+      return read.filter((id) => id === asking).length
+    }
+    expect([await readsDuring(5_000), await readsDuring(5_000)]).toEqual([1, 1])
+
+    await decide(true)
+    expect(ended).toHaveLength(8)
+    expect(await readsDuring(10_000)).toBe(0)
+  })
+
   it.each([1, 2, 3, 4, 5].flatMap((n) => (['queue', 'deny'] as const).map((onBusyWaiting) => ({ n, onBusyWaiting }))))(
     'starts without a timer when the turn ends during read $n of its start, with $onBusyWaiting',
     async ({ n, onBusyWaiting }) => {

@@ -28,27 +28,36 @@ export interface TurnQueue {
   isEmpty(): boolean
 }
 
+/** The runs that wait for a turn, by id, and the check of that turn. */
+interface Waiting {
+  readonly runs: Map<string, RunRecord>
+  cancelCheck: () => void
+}
+
 /** The end of a turn is noticed at the latest then, if nothing reports it. */
 const CHECK_MS = 5_000
 
 /** @param launch called for the queued runs that may start, unless another turn is suspended */
 export function createTurnQueue(deps: TurnQueueDeps, launch: (runs: readonly RunRecord[]) => Promise<void>): TurnQueue {
   const { runs, timers, logger } = deps
-  const waiting = new Map<string, Map<string, RunRecord>>() // by the id of the turn and of the run
+  const waiting = new Map<string, Waiting>() // by the id of the turn
 
   const find = (runId: string) => retryTransient(deps, () => runs.find(runId, EVERY_ROW))
 
   /** Removes the runs that still wait at that time. */
   const leave = (turnId: string, runIds: readonly string[]): ReadonlySet<string> => {
     const ofTurn = waiting.get(turnId)
-    const left = new Set(runIds.filter((runId) => ofTurn?.delete(runId)))
-    if (ofTurn?.size === 0) waiting.delete(turnId)
+    const left = new Set(runIds.filter((runId) => ofTurn?.runs.delete(runId)))
+    if (ofTurn?.runs.size === 0) {
+      ofTurn.cancelCheck()
+      waiting.delete(turnId)
+    }
     return left
   }
 
   /** Launches all at once, because the storage may answer the reads in another order. */
   const releaseAll = async (turnId: string) => {
-    const runIds = [...(waiting.get(turnId)?.keys() ?? [])]
+    const runIds = [...(waiting.get(turnId)?.runs.keys() ?? [])]
     const found = await Promise.all(runIds.map(find))
     const left = leave(turnId, runIds)
     await launch(
@@ -77,19 +86,25 @@ export function createTurnQueue(deps: TurnQueueDeps, launch: (runs: readonly Run
     check(turnId).catch((error: unknown) => logger.error('could not read a turn', error, { runId: turnId }))
   }
 
-  const watch = (turnId: string, runId: string) => {
+  const checkLater = (turnId: string): (() => void) =>
     timers.after(CHECK_MS, () => {
-      if (waiting.get(turnId)?.has(runId) !== true) return
+      const ofTurn = waiting.get(turnId)
+      if (ofTurn === undefined) return
+      ofTurn.cancelCheck = checkLater(turnId)
       checkSafely(turnId)
-      watch(turnId, runId)
     })
+
+  const wait = (turnId: string, run: RunRecord) => {
+    const ofTurn = waiting.get(turnId) ?? { runs: new Map(), cancelCheck: checkLater(turnId) }
+    ofTurn.runs.set(run.id, run)
+    waiting.set(turnId, ofTurn)
   }
 
   /** The turn for which an older message of the session waits. It may have ended, or continue after a decision. */
   const turnOfOlder = ({ id, sessionId, targetId, createdAt }: RunRecord): string | undefined => {
     const isOlder = (run: RunRecord) =>
       run.sessionId === sessionId && run.targetId === targetId && isBefore(run, { id, createdAt })
-    return [...waiting].find(([, ofTurn]) => [...ofTurn.values()].some(isOlder))?.[0]
+    return [...waiting].find(([, ofTurn]) => [...ofTurn.runs.values()].some(isOlder))?.[0]
   }
 
   return {
@@ -98,8 +113,7 @@ export function createTurnQueue(deps: TurnQueueDeps, launch: (runs: readonly Run
       const [turn] = await retryTransient(deps, () => earlierTurns(runs, run))
       const turnId = turn?.id ?? turnOfOlder(run)
       if (turnId === undefined) return false
-      waiting.set(turnId, (waiting.get(turnId) ?? new Map<string, RunRecord>()).set(run.id, run))
-      watch(turnId, run.id)
+      wait(turnId, run)
       evict()
       // Here and not where the message is accepted, so that a crash in between changes nothing.
       if (turn !== undefined && target.onBusyWaiting === 'deny') await deps.supersede(turn, run)

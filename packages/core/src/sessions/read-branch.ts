@@ -15,12 +15,14 @@ import { isBefore } from '../runs/turn.ts'
 import { partsOfInput, partsOfResult } from './answer-parts.ts'
 import type { SessionMessage } from './session-message.ts'
 import { type MessageResource, toMessageResource } from './session-resource.ts'
-import { type Compaction, readTurn, type TurnMessages, type TurnRun } from './turn-messages.ts'
+import type { TurnReader } from './turn-cache.ts'
+import type { Compaction, TurnMessages, TurnRun } from './turn-messages.ts'
 
 export interface BranchDeps {
   readonly runs: Pick<RunStore, 'find' | 'list'>
   readonly sessions: Pick<SessionStore, 'messages'>
-  readonly events: Pick<EventLog, 'read' | 'head'>
+  readonly events: Pick<EventLog, 'head'>
+  readonly readTurn: TurnReader
   readonly steps: Pick<StepStore, 'find'>
   /** Reads a long summary. */
   readonly resultFiles?: ResultFiles | undefined
@@ -103,7 +105,7 @@ export async function readBranch(
     if (count >= limit) break
     const run = await deps.runs.find(id, EVERY_ROW)
     if (run === undefined) continue
-    const turn = await readTurn(deps.events, run, { epoch, through, maxLength: room, isCompacted })
+    const turn = await deps.readTurn(run, { epoch, through, maxLength: room, isCompacted })
     if (turn === undefined) break
     room -= turn.length
     count += turn.messages.length

@@ -1,9 +1,11 @@
+import type { EventLog } from '@perdure/ports'
 import type { ServiceCaller } from '../durable/service-caller.ts'
 import { type CreateSessionDeps, createCreateSession } from './create-session.ts'
 import { createDeleteSession, type DeleteSessionDeps } from './delete-session.ts'
 import { createExportSession, type ExportSessionDeps } from './export-session.ts'
 import { createReadSessions, type ReadSessionsDeps } from './read-sessions.ts'
 import { createRunSession, type RunSessionDeps } from './run-session.ts'
+import { createTurnReader } from './turn-cache.ts'
 import { createUpdateSession, type UpdateSessionDeps } from './update-session.ts'
 
 export type { KeepCase, KeptRun } from './keep-case.ts'
@@ -23,5 +25,12 @@ export const createSessions = (deps: SessionsDeps) => ({
   exportSession: createExportSession(deps),
 })
 
+export interface SessionServiceDeps extends Omit<RunSessionDeps, 'readTurn'> {
+  readonly events: Pick<EventLog, 'read' | 'head'>
+}
+
 /** Creates `ctx.session` of each run. */
-export const createSessionService = (deps: RunSessionDeps) => (caller: ServiceCaller) => createRunSession(deps, caller)
+export function createSessionService(deps: SessionServiceDeps) {
+  const readTurn = createTurnReader(deps.events)
+  return (caller: ServiceCaller) => createRunSession({ ...deps, readTurn }, caller)
+}

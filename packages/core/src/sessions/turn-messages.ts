@@ -35,6 +35,8 @@ export interface Compaction {
 export interface TurnMessages {
   readonly messages: readonly SessionMessage[]
   readonly length: number
+  /** Position of the last event that was read; 0 if there is none. */
+  readonly last: number
   /** The newest summary of the turn. The messages are those after it. */
   readonly compaction: Compaction | undefined
 }
@@ -61,12 +63,10 @@ export async function readTurn(
   let length = run.input.length + (run.result?.length ?? 0)
   const answers = createAnswers(run)
   let compaction: Compaction | undefined
-  for (let after = 0; ; ) {
-    if (length > maxLength) return undefined
-    const batch = (await events.read({ runId: run.id }, { after, ...BATCH })).filter(
-      ({ position }) => position <= through,
-    )
-    for (const stored of batch) {
+  let last = 0
+  for await (const page of pagesOf(events, run.id, through)) {
+    for (const stored of page) {
+      last = stored.position
       length += stored.payload.length
       if (isStateEvent(stored)) continue
       const event = toLogEvent(stored, epoch)
@@ -76,12 +76,24 @@ export async function readTurn(
       compaction = { seq: Number(seq), through: Number(through), at: stored.at }
       answers.leaveOut()
     }
-    const last = batch.at(-1)
-    if (last === undefined) break
-    after = last.position
+    if (length > maxLength) return undefined
   }
-  return { messages: toMessages(run, answers.said(), compaction === undefined), length, compaction }
+  return { messages: toMessages(run, answers.said(), compaction === undefined), length, last, compaction }
 }
+
+async function* pagesOf(events: Pick<EventLog, 'read'>, runId: string, through: number) {
+  let after = 0
+  for (let mayContinue = true; mayContinue; ) {
+    const page = await events.read({ runId }, { after, ...BATCH })
+    after = page.at(-1)?.position ?? through
+    // A page that is not full is the last one.
+    const isFull = page.length >= BATCH.limit || lengthOf(page) >= BATCH.maxLength
+    mayContinue = isFull && after < through
+    yield page.filter(({ position }) => position <= through)
+  }
+}
+
+const lengthOf = (page: readonly StoredEvent[]): number => page.reduce((sum, { payload }) => sum + payload.length, 0)
 
 const toLogEvent = ({ type, payload, at, position }: StoredEvent, epoch: string): LogEvent => ({
   ...{ eventId: formatEventId({ epoch, position }), type, payload: fromJsonText(payload) },

@@ -46,6 +46,8 @@ export interface AgUi {
   run(call: ChatCall, body: AgUiRequestBody): Promise<StreamAnswer | Response | Reply>
   /** Streams a run again: the frames after the cursor, or first what it has shown so far. */
   connect(call: ChatCall, runId: string): Promise<StreamAnswer>
+  /** Names the run whose stream begins with the messages of the thread. */
+  thread(call: ChatCall, threadId: string): Promise<Reply>
 }
 
 const LIMIT = 100
@@ -158,6 +160,17 @@ export function createAgUi(deps: AgUiDeps): AgUi {
         return open(call, body, { run: known.id, sessionId, start: 'now' })
       }
       return newest === undefined ? start(call, body, sessionId) : continueThread(call, body, { newest, sessionId })
+    },
+    async thread(call, threadId) {
+      const { agentId, visibility, principal } = call
+      offeredAgent(targets, agentId, 'agUi')
+      const sessionId = await agentChatSessionId(deps, principal, {
+        agentId,
+        chatId: threadId,
+        member: 'query.threadId',
+      })
+      const newest = await newestRun(deps, { agentId, sessionId, visibility })
+      return { status: 200, body: { messages: [], activeRun: newest === undefined ? null : { runId: newest.id } } }
     },
     async connect(call, runId) {
       const { agentId, visibility } = call

@@ -1,8 +1,7 @@
-import type { Block, TextItem, Transcript, TranscriptItem } from '@perdure/core'
+import type { TextItem, Transcript, TranscriptItem } from '@perdure/core'
 import {
   type AppendedDelta,
   appendDelta,
-  appendedText,
   awaitsClient,
   beginFold,
   type FoldState,
@@ -18,7 +17,7 @@ import {
 } from '@perdure/core'
 import { TRUNCATED } from '../chat/log-limit.ts'
 import type { Frame, Projector, RunView } from '../projection.ts'
-import { interruptsOf } from './interrupts.ts'
+import { interruptsOf, offeredCalls } from './interrupts.ts'
 import {
   type AgUiEvent,
   childEvents,
@@ -34,6 +33,7 @@ import {
   userMessageEvents,
 } from './item-events.ts'
 import { type AgUiMessage, messagesOf, resultOf, type SaidItem } from './message.ts'
+import { appended, isBlock, isReplaced } from './shown-text.ts'
 
 export interface AgUiView extends RunView {
   readonly threadId: string
@@ -61,15 +61,22 @@ export function createAgUiProjector(view: AgUiView): AgUiProjector {
   let at = 0
   const shown = new Map<string, TranscriptItem>()
 
+  /** A client may have a message of its own, such as the user's decision, for a call that the server executes. */
+  const isPerformed = (id: string): boolean =>
+    view.performed?.has(id) === true &&
+    [...shown.values()].some((item) => item.kind === 'tool' && item.id === id && item.executor === 'client')
   const toFrame = (event: AgUiEvent): Frame => ({
     data: JSON.stringify({ ...event, timestamp: at }),
-    ...(event.type === 'TOOL_CALL_RESULT' && view.performed?.has(String(event.toolCallId)) ? { isReceived: true } : {}),
+    ...(event.type === 'TOOL_CALL_RESULT' && isPerformed(String(event.toolCallId)) ? { isReceived: true } : {}),
   })
   const run = { threadId: view.threadId, runId: view.clientRunId }
 
-  const messages = (): readonly AgUiMessage[] => [
+  const messages = (without?: SaidItem): readonly AgUiMessage[] => [
     ...view.history,
-    ...[...shown.values()].filter(isSaid).flatMap(messagesOf),
+    ...[...shown.values()]
+      .filter(isSaid)
+      .filter((item) => item !== without)
+      .flatMap(messagesOf),
   ]
 
   const show = ({ before, after }: ItemChange, delta?: string): readonly AgUiEvent[] => {
@@ -88,16 +95,24 @@ export function createAgUiProjector(view: AgUiView): AgUiProjector {
     if (said.length === 0) return []
     const closed = closingEvents({ ...open, steps: new Map(), children: new Set() })
     for (const set of [open.text, open.reasoning, open.calls]) set.clear()
-    return [...closed, { type: 'MESSAGES_SNAPSHOT', messages: messages() }, ...reopened()]
+    return [...closed, ...snapshot()]
   }
 
-  /** Starts the blocks and calls again that are open in the transcript; clients append to what the snapshot has. */
-  const reopened = (): readonly AgUiEvent[] =>
+  /** The messages, and the start of the blocks and calls that are open: clients append to them. */
+  const snapshot = (): readonly AgUiEvent[] => {
+    const last = [...shown.values()].filter(isSaid).at(-1)
+    // The client of TanStack forgets the text of a message that starts again, so the last one is not in the messages yet.
+    const going = last !== undefined && isBlock(last) && last.isOpen ? last : undefined
+    return [{ type: 'MESSAGES_SNAPSHOT', messages: messages(going) }, ...reopened(going)]
+  }
+
+  const reopened = (going: SaidItem | undefined): readonly AgUiEvent[] =>
     [...shown.values()].flatMap((item) => {
+      const delta = item === going ? undefined : ''
       if (item.kind === 'text' && item.isOpen && !open.text.has(item.id)) {
-        return textEvents(undefined, item, open, '')
+        return textEvents(undefined, item, open, delta)
       }
-      if (item.kind === 'reasoning' && item.isOpen) return reasoningEvents(undefined, item, open, '')
+      if (item.kind === 'reasoning' && item.isOpen) return reasoningEvents(undefined, item, open, delta)
       return item.kind === 'tool' && item.status === 'calling' ? toolEvents(undefined, item, open) : []
     })
 
@@ -193,9 +208,8 @@ export function createAgUiProjector(view: AgUiView): AgUiProjector {
         started,
         ...going,
         ...(view.rest === undefined ? [] : [{ type: 'CUSTOM', name: TRUNCATED, value: { rest: view.rest } }]),
-        { type: 'MESSAGES_SNAPSHOT', messages: messages() },
         ...(state === undefined ? [] : [{ type: 'STATE_SNAPSHOT', snapshot: state }]),
-        ...reopened(),
+        ...snapshot(),
       ].map(toFrame)
       return hasEnded() ? [...frames, ...close(endOf(transcriptOf(fold), run))] : frames
     },
@@ -205,9 +219,10 @@ export function createAgUiProjector(view: AgUiView): AgUiProjector {
       if (!awaitsClient(transcript)) return undefined
       const interrupts = interruptsOf(transcript, view.offered)
       const outcome = interrupts.length === 0 ? { type: 'success' } : { type: 'interrupt', interrupts }
-      return close({ type: 'RUN_FINISHED', ...run, outcome })
+      const asked = offeredCalls(transcript, view.offered).map(toFrame)
+      return [...asked, ...close({ type: 'RUN_FINISHED', ...run, outcome })]
     },
-    messages,
+    messages: () => messages(),
   }
 }
 
@@ -244,38 +259,6 @@ const isSaid = (item: TranscriptItem): item is SaidItem =>
   item.kind === 'tool' ||
   item.kind === 'message' ||
   item.kind === 'user-message'
-
-/** Whether the client shows something that the item does not say any more. */
-function isReplaced({ before, after }: ItemChange, event: LogEvent): boolean {
-  if (before === undefined || after === undefined) return after === undefined
-  if (before.kind === 'tool' && after.kind === 'tool') {
-    const isTakenBack = !after.argsText.startsWith(before.argsText)
-    return isTakenBack || (RANK[before.status] ?? 0) > (RANK[after.status] ?? 0)
-  }
-  if ((before.kind !== 'text' && before.kind !== 'reasoning') || before.kind !== after.kind) return false
-  if (before.restarts !== after.restarts) return true
-  if (!before.isOpen && (after.isOpen || after.text !== before.text)) return true
-  return appended({ before, after }, event) === undefined && !after.text.startsWith(before.text)
-}
-
-/** A call that falls behind was withdrawn. */
-const RANK: Readonly<Record<string, number>> = {
-  calling: 0,
-  called: 1,
-  'awaiting-approval': 1,
-  executing: 1,
-  done: 2,
-  failed: 2,
-  denied: 2,
-}
-
-/** The text that the event has appended to the block; `undefined` when the event did something else. */
-function appended({ before, after }: ItemChange, event: LogEvent): string | undefined {
-  if (before === undefined || after === undefined || !isBlock(before) || !isBlock(after)) return undefined
-  return appendedText(before, after, event)
-}
-
-const isBlock = (item: TranscriptItem): item is Block => item.kind === 'text' || item.kind === 'reasoning'
 
 function endOf(transcript: Transcript, run: { readonly threadId: string; readonly runId: string }): AgUiEvent {
   const { status, finishReason, result, error, usage } = transcript

@@ -149,6 +149,7 @@ GET    /agents/:agentId/chat/:chatId/messages     -  agents:invoke:{agentId}
 GET    /agents/:agentId/chat/:chatId/queue        -  agents:invoke:{agentId}
 POST   /agents/:agentId/chat/:chatId/stop         I  agents:invoke:{agentId}
 POST   /agents/:agentId/ag-ui                     I  agents:invoke:{agentId}
+GET    /agents/:agentId/ag-ui                     -  agents:invoke:{agentId}
 GET    /agents/:agentId/ag-ui/capabilities        -  agents:invoke:{agentId}
 GET    /agents/:agentId/ag-ui/:runId              -  agents:invoke:{agentId}
 GET    /openai/models                             -  any principal

@@ -15,7 +15,6 @@ import {
   createLogFollower,
   createLogWatch,
   createPricing,
-  createReadHealth,
   createRealtime,
   createRecall,
   createRenderEnvelope,
@@ -46,6 +45,7 @@ import type { Secrets } from '../start/pre-bind.ts'
 import { secretReader } from '../start/resolve-references.ts'
 import { version } from '../version.ts'
 import { reactionsOf } from './foreign-commits.ts'
+import { createHealth } from './health.ts'
 import { httpConfigOf } from './http-config.ts'
 import { logWaitingWork } from './log-waiting-work.ts'
 import { createLazyProtocols } from './protocols.ts'
@@ -90,7 +90,7 @@ export function compose(parts: Parts) {
   const platform = { clock, timers, ids, digest, logger, meter, tracer, hooks: hooksById }
   const limits = { basePath: server.basePath, idempotencyTtlMs: server.idempotency.ttlSeconds * 1_000 }
   const httpConfig = httpConfigOf(config)
-  const { executor, isMine, hasLease, clockSkewMs } = cluster
+  const { executor, isMine, hasLease } = cluster
   const undeclaredMs = config.retention.undeclaredSeconds * 1_000
   const isStorageShared = config.storage.mode === 'lib' || executor !== undefined
   const hub = createEventHub(createHotCache(clock, realtime.cache))
@@ -186,25 +186,9 @@ export function compose(parts: Parts) {
     isRegistered: (kind, id) => targets.find(kind, id) !== undefined,
   })
   const retention = createRetention({ ...domain, limits: config.retention, hooksDays: config.webhooks.inKeepDays })
-  const readHealth = createReadHealth({
-    storage,
-    phase,
-    clock,
-    version,
-    replayBuffer: hub.stats,
-    walWarnThresholdBytes: config.health.walWarnThresholdBytes,
-    minFreeBytes: config.storage.minFreeBytes,
-    secretsStore: secrets.health.active,
-    cipher: parts.cipher,
-    readAuditHealth: audit.health,
-    readTriggerHealth: triggers.daemon.health,
-    checkEmbedder: memory.checkEmbedder,
-    checkConsolidator: consolidator.checkConsolidator,
-    wasBlocked: adapters.watchdog.wasBlocked,
-    hasLease,
-    clockSkewMs,
-    distrustedMs: clock.distrustedMs,
-    readCluster: nodeWatch.health,
+  const readHealth = createHealth({
+    ...{ config, storage, cipher: parts.cipher, cluster, clock, phase, watchdog: adapters.watchdog, secrets },
+    ...{ hub, audit, triggers, memory, consolidator, nodeWatch },
   })
 
   // Edges

@@ -106,6 +106,7 @@ export const PROTOCOL_READS = {
   'ai-sdk.open-ws': SHOWS_NO_RUN,
   'ag-ui.run': { start: thread, reads: [() => thread] },
   'ag-ui.capabilities': SHOWS_NO_RUN,
+  'ag-ui.read': { start: thread, reads: [() => ['GET', `${AG_UI}?runId=r1&offset=-1`]] },
   'ag-ui.connect': { start: thread, reads: [() => ['GET', `${AG_UI}/r1`]] },
   'openai.models': SHOWS_NO_RUN,
   'openai.model': SHOWS_NO_RUN,

@@ -131,6 +131,30 @@ it.each(['ai-sdk', 'ag-ui'])(
   },
 )
 
+it('gives each user a chat of their own under one id, whichever protocol reads it', async () => {
+  const [alice, bob] = [await as('alice', 'agents:invoke'), await as('bob', 'agents:invoke')]
+  const { runId } = await alice('/agents/echo/chat', { id: 'c', messages: [said('m', 'a secret of alice')] })
+  const question = { id: 'm', role: 'user', content: 'a question of bob' }
+  const ownThread = '/agents/echo/ag-ui?threadId=c'
+
+  expect(await bob(ownThread)).toMatchObject({ status: 200, text: '{"messages":[],"activeRun":null}' })
+  expect((await bob(`/agents/echo/ag-ui?runId=${runId}&offset=-1`)).status).toBe(404)
+  expect((await bob('/agents/echo/chat/c/messages')).text).not.toContain('secret')
+  const asked = await bob('/agents/echo/ag-ui', { threadId: 'c', runId: 'r', messages: [question] })
+  expect(asked.text).not.toContain('secret')
+  expect((await bob(ownThread)).text).toBe(`{"messages":[],"activeRun":{"runId":"${asked.runId}"}}`)
+  expect((await alice(ownThread)).text).toBe(`{"messages":[],"activeRun":{"runId":"${runId}"}}`)
+  expect((await alice(`/agents/echo/ag-ui?runId=${runId}&offset=-1`)).text).toContain('a secret of alice')
+})
+
+it.each(['', '?threadId=c&runId=r', '?runId=r&offset=3', '?threadId='])(
+  'refuses to read a thread of AG-UI with the query "%s"',
+  async (query) => {
+    const alice = await as('alice', 'agents:invoke')
+    expect(await alice(`/agents/echo/ag-ui${query}`)).toMatchObject({ status: 400 })
+  },
+)
+
 it('does not answer a client tool of another agent through the chat of this one', async () => {
   const owner = await as('alice', 'agents:invoke')
   const { runId } = await owner('/agents/picker/chat', { id: 'c', messages: [said('m', 'hi')] })

@@ -1,4 +1,3 @@
-import type { Daemon } from '@perdure/core'
 import { openVitals, readDescriptorUse } from '@perdure/platform-node'
 import { type Storage, soleNode } from '@perdure/ports'
 import type { Composition, Parts } from '../compose/compose.ts'
@@ -10,6 +9,7 @@ import { createPlatform, openTracer, sharedStoresOf } from './adapters.ts'
 import { type AuditLocation, openAuditLocation } from './audit-location.ts'
 import { storedRunsOf } from './check-runs.ts'
 import { affordableConnections, checkDescriptors, startErrorOf } from './connection-budget.ts'
+import { drain } from './drain.ts'
 import { startExpirySweep } from './expiry-sweep.ts'
 import { interruptEarlierCalls } from './interrupt-earlier-calls.ts'
 import type { LifecycleParts } from './lifecycle-parts.ts'
@@ -36,7 +36,6 @@ async function loadConsole({ config, given, originOf }: LifecycleParts): Promise
 type Undo = () => void | Promise<void>
 
 const SHUTDOWN_HOOK_MS = 5_000
-const STREAM_GRACE_MS = 500
 const LISTENER_GRACE_MS = 2_000
 const FLUSH_MS = 1_000
 
@@ -208,7 +207,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     )
     phase.enter('draining')
     const draining = startStopBudget(timers, drainTimeoutMs)
-    drained = drain(running, draining).finally(() => draining.end())
+    drained = drainRunning(running, draining).finally(() => draining.end())
   }
 
   const shutDown = async (budget: StopBudget) => {
@@ -231,32 +230,15 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
 
   const close = async (budget: StopBudget) => {
     phase.enter('draining')
-    if (running !== undefined) await drain(running, budget)
+    if (running !== undefined) await drainRunning(running, budget)
     await Promise.race([drained, budget.closing])
     await undoAll()
     phase.enter('stopped')
   }
 
-  const drain = async ({ engine, streams, webSockets, daemons }: Composition, { closing }: StopBudget) => {
+  const drainRunning = (composition: Composition, { closing }: StopBudget) => {
     running = undefined
-    const stopping = Promise.all(daemons.map(stopDaemon))
-    try {
-      await Promise.race([engine.drain(isForced ? 0 : drainTimeoutMs), closing])
-      await engine.release()
-    } catch (error) {
-      logger.error('failed to release the executing runs', error)
-    }
-    await Promise.race([stopping, closing])
-    await waitAtMost(timers, STREAM_GRACE_MS, [Promise.all([streams.closeAll(), webSockets.closeAll()])])
-    webSockets.terminateAll()
-  }
-
-  const stopDaemon = async ({ name, stop }: Daemon) => {
-    try {
-      await stop()
-    } catch (error) {
-      logger.error(`failed to stop ${name}`, error)
-    }
+    return drain(platform, composition, { runsMs: isForced ? 0 : drainTimeoutMs, closing })
   }
 
   function start(options: { readonly listen: boolean }): Promise<Reachable>

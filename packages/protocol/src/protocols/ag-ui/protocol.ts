@@ -4,7 +4,7 @@ import { DECIDE, DECISION_REFUSALS } from '../../operations/approvals.ts'
 import { RUN_SIGHT } from '../../operations/runs.ts'
 import type { Protocol } from '../protocol.ts'
 import * as schemas from './schemas.ts'
-import { AgUiCapabilities, AgUiRequest } from './schemas.ts'
+import { AgUiCapabilities, AgUiQuery, AgUiRequest, AgUiThread } from './schemas.ts'
 
 const AG_UI = { scope: 'agents:invoke:{agentId}', sight: RUN_SIGHT } as const
 
@@ -34,6 +34,25 @@ const operations = {
       'overloaded',
     ],
     summary: 'Run an agent for an AG-UI client, or answer the interrupts of its run.',
+  },
+  readAgUi: {
+    ...AG_UI,
+    id: 'ag-ui.read',
+    method: 'GET',
+    path: '/agents/:agentId/ag-ui',
+    polls: true,
+    idempotent: false,
+    query: AgUiQuery,
+    responses: {
+      200: {
+        schema: AgUiThread,
+        stream: 'event-stream',
+        description:
+          'With `threadId`, the newest run of the thread. With `runId`, the output of the run so far, then live events.',
+      },
+    },
+    errors: ['agent-not-found', 'run-not-found', 'overloaded'],
+    summary: 'Read a thread, or follow a run, with a client that has one URL for everything.',
   },
   getAgUiCapabilities: {
     ...AG_UI,

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { documented, member } from '../../documented.ts'
-import { APPROVAL_ID } from '../../resources/example-ids.ts'
+import { APPROVAL_ID, RUN_ID } from '../../resources/example-ids.ts'
 
 export const AgUiMessage = documented(
   v.objectWithRest(
@@ -81,4 +81,29 @@ export const AgUiCapabilities = documented(
     transport: { streaming: true, resumable: true },
     humanInTheLoop: { supported: true, approvals: true, interrupts: true },
   },
+)
+
+/** A client of TanStack has one URL: it reads a thread, and follows a run, where it sends its messages. */
+/** A client of TanStack has one URL: there it sends its messages, reads a thread and follows a run. */
+export const AgUiQuery = v.strictObject({
+  threadId: v.optional(ClientId),
+  runId: v.optional(ClientId),
+  offset: v.optional(v.literal('-1', 'must be -1')),
+  limit: v.optional(v.string()),
+  before: v.optional(v.string()),
+})
+
+export const AgUiThread = documented(
+  v.object({
+    messages: member(
+      v.array(AgUiMessage),
+      'Always empty: the stream of the run begins with the messages of the thread.',
+    ),
+    activeRun: member(
+      v.nullable(v.object({ runId: member(v.string(), 'Id of the newest run.') })),
+      'The newest run of the thread; `null` if it has none.',
+    ),
+  }),
+  'What a client follows after it has loaded a thread.',
+  { messages: [], activeRun: { runId: RUN_ID } },
 )

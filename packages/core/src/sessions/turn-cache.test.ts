@@ -22,6 +22,7 @@ async function worldWith({ maxLength, ...over }: Partial<RunRecord> & { readonly
     return outcome.committed ? (outcome.events[0]?.position ?? 0) : 0
   }
   await unitOfWork.commit([{ type: 'run.insert', run }])
+  await say('m1', 'of another run', 'run_0')
   const first = await say('m1', 'hello')
   const ask = async (through = Number.MAX_SAFE_INTEGER, more: { readonly maxLength?: number; runId?: string } = {}) => {
     reads.length = 0
@@ -53,7 +54,7 @@ describe('a turn that is read again', () => {
     const { reads, turn } = await ask()
     const again = await ask()
 
-    expect([reads, again.reads]).toEqual([[0], [first]])
+    expect([reads, again.reads]).toEqual([[0], [first - 1]])
     expect(again.turn).toEqual(turn)
     expect(again.text).toContain('hello')
   })
@@ -82,6 +83,14 @@ describe('a turn that is read again', () => {
     expect((await ask(first)).text).not.toContain('more')
     expect((await ask(second)).text).toContain('more')
     expect((await ask(first)).text).not.toContain('more')
+  })
+
+  it('has nothing of the events that retention has deleted', async () => {
+    const { ask, first, unitOfWork } = await worldWith()
+    await ask()
+    await unitOfWork.commit([{ type: 'event.delete', positions: [first] }])
+
+    expect((await ask()).text).not.toContain('hello')
   })
 
   it('is read in full while it works', async () => {

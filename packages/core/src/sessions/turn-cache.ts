@@ -45,8 +45,11 @@ export function createTurnReader(events: Pick<EventLog, 'read'>, maxLength = MAX
 
   const isCurrent = async ({ last }: Kept, { id }: TurnRun, through: number): Promise<boolean> => {
     if (last > through) return false
-    const [next] = await events.read({ runId: id }, { after: last, limit: 1 })
-    return next === undefined || next.position > through
+    const [own, next] = await events.read({ runId: id }, { after: Math.max(0, last - 1), limit: 2 })
+    // Retention deletes the events of a turn, which the conversation then no longer shows.
+    if (last > 0 && own?.position !== last) return false
+    const newer = last > 0 ? next : own
+    return newer === undefined || newer.position > through
   }
 
   return async (run, how) => {

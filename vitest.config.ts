@@ -37,7 +37,10 @@ const GENEROUS = { testTimeout: 300_000, hookTimeout: 120_000, expect: { poll: {
 const SHARED_PROCESS = { isolate: false }
 
 /** Tests that start programs or threads, or open database files, and a database server for those of PostgreSQL. */
-const WITH_DATABASE = ['packages/{server-app,sqlite,platform-node}/src/**/*.test.ts', 'apps/*/src/**/*.test.ts']
+const WITH_DATABASE = [
+  'packages/{server-app,sqlite,platform-node,chat-sdk}/src/**/*.test.ts',
+  'apps/*/src/**/*.test.ts',
+]
 
 /**
  * Each of these files has a process of its own: it starts a watchdog, which ends the process when a later test blocks the

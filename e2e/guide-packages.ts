@@ -19,6 +19,8 @@ export const INSTALLED = [
   ['typescript', '.'],
   ['@types/node', '.'],
   ['valibot', 'packages/protocol'],
+  ['chat', 'packages/chat-sdk'],
+  ['@chat-adapter/slack', 'packages/chat-sdk'],
   ['zod', 'packages/server-app'],
   ['better-sqlite3-multiple-ciphers', 'packages/sqlite'],
   ['hono', 'examples/hono'],

@@ -101,6 +101,7 @@ async function asShell({ project, path }: ExampleFile): Promise<string> {
 /** How to run the example of each package, and what it must print. */
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   '@perdure/ai-sdk': { run: asProgram(), prints: /^completed \{ text: 'Found: scarves' \} 1\n$/ },
+  '@perdure/chat-sdk': { run: asProgram(), prints: /^true true\n$/ },
   '@perdure/cli': { run: asShell, prints: /^RUN\s+OF\s.+\nrun_\w+\s+echo\s+completed/m },
   '@perdure/console': { run: asProgram(), prints: /^true text\/html; charset=utf-8\n$/ },
   '@perdure/client': { run: asClient, prints: /^run\.started .*\n(?:.*\n)*run\.completed / },

@@ -17,6 +17,7 @@ module.exports = {
     interop: ['protocol', 'ports', 'core'],
     'ai-sdk': ['core'],
     client: ['protocol'],
+    'chat-sdk': ['protocol', 'core', 'client'],
     console: ['protocol', 'client'],
     'server-app': [
       'protocol',
@@ -36,7 +37,7 @@ module.exports = {
     evals: ['protocol', 'core', 'server-app'],
     'create-perdure': [],
     cli: ['protocol', 'ports', 'core', 'sqlite', 'platform-node', 'server-app', 'client', 'evals', 'create-perdure'],
-    perdure: ['protocol', 'ports', 'core', 'server-app', 'client', 'ai-sdk', 'evals', 'cli'],
+    perdure: ['protocol', 'ports', 'core', 'server-app', 'client', 'ai-sdk', 'chat-sdk', 'evals', 'cli'],
   },
 
   // The folders of packages/core/src, from top to bottom. A folder may import only folders of the tiers below its own.

@@ -53,7 +53,7 @@ const SUBPATHS: Readonly<Record<string, readonly string[]>> = {
   '@perdure/client': ['./ag-ui'],
   '@perdure/protocol': ['./error'],
   '@perdure/server-app': ['./admin', './providers', './testing'],
-  perdure: ['./client', './testing', './providers', './ai-sdk', './ai-sdk/testing', './evals'],
+  perdure: ['./client', './testing', './providers', './ai-sdk', './ai-sdk/testing', './chat-sdk', './evals'],
 }
 
 /** The entry points without the source export condition. */
@@ -72,7 +72,7 @@ describe('a package of the workspace', () => {
   const version = first?.manifest.version ?? ''
 
   it('has a manifest that is consistent with the other packages', () => {
-    expect(packages.length).toBe(20)
+    expect(packages.length).toBe(21)
     expect(packages.flatMap((one) => driftOf(one, version))).toEqual([])
   })
 

@@ -17,6 +17,7 @@ export const RUNTIME_DEPENDENCIES: Readonly<Record<string, readonly string[]>> =
   'packages/realtime': ['valibot', 'ws'],
   'packages/interop': [],
   'packages/ai-sdk': [],
+  'packages/chat-sdk': [],
   'packages/evals': [],
   'packages/client': ['eventsource-parser', 'valibot'],
   'packages/console': [],
@@ -32,8 +33,9 @@ export const OPTIONAL_PEERS: Readonly<Record<string, readonly string[]>> = {
   'packages/platform-node': ['@napi-rs/keyring', '@opentelemetry/api', 'aws4fetch', 'openid-client'],
   'packages/testkit': ['vitest'],
   'packages/ai-sdk': ['ai'],
+  'packages/chat-sdk': ['chat'],
   'packages/server-app': ['ai'],
-  'packages/perdure': ['ai'],
+  'packages/perdure': ['ai', 'chat'],
   'packages/client': ['@ag-ui/client'],
 }
 
@@ -67,6 +69,7 @@ export const MAX_INSTALLED: Readonly<Record<string, number>> = {
   'packages/interop': 2,
   'packages/ai-sdk': 2,
   'packages/client': 2,
+  'packages/chat-sdk': 4,
   'packages/console': 0,
   'packages/evals': 24,
   'packages/server-app': 24,
@@ -88,6 +91,7 @@ export const LICENSES: ReadonlySet<string> = new Set([
 /** Upper limit for the size of each tarball in kB. A package that outgrows it needs a decision: what made it larger, and for whom. */
 export const MAX_TARBALL_KB: Readonly<Record<string, number>> = {
   '@perdure/ai-sdk': 105,
+  '@perdure/chat-sdk': 40,
   '@perdure/cli': 480,
   '@perdure/client': 75,
   '@perdure/console': 330,

@@ -28,7 +28,7 @@ const BOUNDARIES: ReadonlySet<string> = new Set([
  * computes types from tables of schemas, and authors who use the AI SDK install it.
  */
 const FOREIGN =
-  /\/node_modules\/(?:@standard-schema\/spec|@types\/node|undici-types|valibot|typescript|ai|@ai-sdk\/[^/]+|zod|@types\/json-schema)\//
+  /\/node_modules\/(?:@standard-schema\/spec|@types\/node|undici-types|valibot|typescript|ai|chat|@ai-sdk\/[^/]+|zod|@types\/json-schema)\//
 
 /** Longer declarations are tables, which the reference documentation lists. */
 const MAX_LINES = 60

@@ -12,7 +12,7 @@ export const GUIDE_GROUPS: Readonly<Record<string, readonly string[]>> = {
     'memory',
     'files',
   ],
-  'Start and limit runs': ['triggers', 'receive-webhooks', 'webhooks', 'flow-control'],
+  'Start and limit runs': ['triggers', 'receive-webhooks', 'slack', 'webhooks', 'flow-control'],
   'Test and debug': ['testing-agents', 'evaluate-agents', 'debug-a-failed-run', 'deploy-new-code'],
   'Build chat pages': ['build-a-chat-page', 'build-an-ag-ui-page', 'chat-clients', 'sign-in'],
   'Connect clients': [

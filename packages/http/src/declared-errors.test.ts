@@ -208,6 +208,7 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'run-not-active': () => fromUseCase('run-not-active'),
   'run-not-queued': () => fromUseCase('run-not-queued'),
   'dead-letter-not-found': () => fromUseCase('dead-letter-not-found'),
+  'memory-block-changed': () => fromUseCase('memory-block-changed'),
   'memory-block-not-found': () => fromUseCase('memory-block-not-found'),
   'memory-conflict-not-found': () => fromUseCase('memory-conflict-not-found'),
   'memory-fact-not-found': () => fromUseCase('memory-fact-not-found'),

@@ -24,16 +24,17 @@ export function createBlockTable(): BlockTable {
         ),
     },
     appliers: {
-      'block.put'({ block }, { undo }) {
+      'block.put'({ type, block, from }, { undo }) {
         const known = find(block)
+        if (from !== undefined && (known?.updatedAt ?? null) !== from) return { type }
         const { value, limit, updatedAt } = block
         blocks.put(known === undefined ? block : Object.freeze({ ...known, value, limit, updatedAt }), undo)
         if (known === undefined) putEntry(ids, [addressOf(block), block.id], undo)
         return 1
       },
-      'block.delete'({ type, ref }, { undo }) {
+      'block.delete'({ type, ref, from }, { undo }) {
         const known = find(ref)
-        if (known === undefined) return { type }
+        if (known === undefined || (from ?? known.updatedAt) !== known.updatedAt) return { type }
         blocks.delete(known.id, undo)
         putEntry(ids, [addressOf(ref), undefined], undo)
         return 1

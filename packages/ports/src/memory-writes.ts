@@ -36,11 +36,12 @@ export type MemoryWrite =
   /** Deletes the vectors and failure records of every other embedder. Never conflicts. */
   | { readonly type: 'fact.keep-vectors'; readonly embedder: string }
   /**
-   * Inserts the block, or replaces `value`, `limit` and `updatedAt` of the block with its owner, namespace and label.
+   * Inserts the block, or replaces `value`, `limit` and `updatedAt` of the block with its owner, namespace and label. With
+   * `from`, conflicts unless the stored block has this `updatedAt` or, if `from` is `null`, unless there is no such block.
    */
-  | { readonly type: 'block.put'; readonly block: BlockRecord }
-  /** Conflicts when there is no such block. */
-  | { readonly type: 'block.delete'; readonly ref: BlockRef }
+  | { readonly type: 'block.put'; readonly block: BlockRecord; readonly from?: EpochMs | null | undefined }
+  /** Conflicts when there is no such block and, with `from`, when its `updatedAt` differs. */
+  | { readonly type: 'block.delete'; readonly ref: BlockRef; readonly from?: EpochMs | undefined }
   /** Conflicts when the id is taken or an open conflict has the same two facts. */
   | { readonly type: 'conflict.open'; readonly conflict: MemoryConflictRecord }
   /** Conflicts unless the conflict is open. */
@@ -49,5 +50,5 @@ export type MemoryWrite =
 /** The conflicts that writes to memory can cause. */
 export type MemoryWriteConflict =
   | { readonly type: 'fact.insert' | 'fact.replace' | 'fact.delete'; readonly current?: FactRecord | undefined }
-  | { readonly type: 'block.delete' }
+  | { readonly type: 'block.put' | 'block.delete' }
   | { readonly type: 'conflict.open' | 'conflict.resolve'; readonly current?: MemoryConflictRecord | undefined }

@@ -81,6 +81,7 @@ export const ERRORS = {
   'idempotency-conflict': { status: 409, family: 'kind', retryable: false, summary: 'The Idempotency-Key was already used for a different request.' },
   'idempotency-in-flight': { status: 409, family: 'kind', retryable: true, summary: 'The first request with this Idempotency-Key is still executing.' },
   'mcp-server-exists': { status: 409, family: 'kind', retryable: false, summary: 'An MCP server already exists under this id.' },
+  'memory-block-changed': { status: 409, family: 'kind', retryable: false, summary: 'The memory block was changed, created or deleted since the time that `ifUpdatedAt` names.' },
   'memory-conflict-resolved': { status: 409, family: 'kind', retryable: false, summary: 'The memory conflict was already resolved differently.' },
   'resume-without-suspension': { status: 409, family: 'code', retryable: false, summary: 'The workflow thread is not suspended.' },
   'run-active': { status: 409, family: 'code', retryable: true, summary: 'The run is queued or running; only a run that has ended or is suspended can be repeated.' },

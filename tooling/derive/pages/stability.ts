@@ -13,6 +13,7 @@ const PACKAGES: Readonly<Record<string, readonly [Level, string]>> = {
   perdure: ['stable', 'agents, workflows, servers and tests: every entry point'],
   'create-perdure': ['stable', 'the command `npm create perdure`; not its modules'],
   '@perdure/ai-sdk': ['stable', 'through `perdure/ai-sdk`'],
+  '@perdure/chat-sdk': ['stable', 'through `perdure/chat-sdk`'],
   '@perdure/cli': ['stable', 'the command `perdure`; not its modules'],
   '@perdure/client': ['stable', 'a page or a service that only calls a server'],
   '@perdure/console': ['internal', 'the server'],

@@ -29,6 +29,37 @@ describe('createWriteBlocks', () => {
     })
   })
 
+  it('writes a block under a condition only while nobody else has changed it', async () => {
+    const { writeBlocks } = createMemoryWorld()
+    const versionOf = ({ body }: { body?: unknown }) => (body as { updatedAt: string }).updatedAt
+    const putAt = (ifUpdatedAt: string | null) => writeBlocks.put(put('x', { input: { value: 'x', ifUpdatedAt } }))
+    const changed = { kind: 'memory-block-changed' }
+
+    const first = versionOf(await putAt(null))
+    await expect(putAt(null)).rejects.toMatchObject(changed)
+    const second = versionOf(await putAt(first))
+    expect(second).not.toBe(first)
+    await expect(putAt(first)).rejects.toMatchObject(changed)
+
+    const remove = (ifUpdatedAt: string) => writeBlocks.remove({ label: 'persona', owner: 'alice', ifUpdatedAt })
+    await expect(remove(first)).rejects.toMatchObject(changed)
+    expect((await remove(second)).status).toBe(204)
+    await expect(putAt(second)).rejects.toMatchObject(changed)
+  })
+
+  it('lets one of several concurrent writers of a version through', async () => {
+    const { writeBlocks } = createMemoryWorld()
+    const writers = ['a', 'b', 'c'].map((value) => writeBlocks.put(put(value, { input: { value, ifUpdatedAt: null } })))
+
+    const outcomes = await Promise.allSettled(writers)
+
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect(outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason.kind] : []))).toEqual([
+      'memory-block-changed',
+      'memory-block-changed',
+    ])
+  })
+
   it('deletes a block only for its owner, and answers memory-block-not-found to a second deletion', async () => {
     const { writeBlocks } = createMemoryWorld()
     await writeBlocks.put(put('x'))

@@ -27,7 +27,7 @@ export const memoryRoutes = ({
   putBlock: ({ params, body, principal, key }) =>
     writeBlocks.put({ label: params.label, owner: principal.subject, input: body, key }),
   deleteBlock: ({ params, query, principal, key }) =>
-    writeBlocks.remove({ label: params.label, owner: principal.subject, namespace: query.namespace, key }),
+    writeBlocks.remove({ label: params.label, owner: principal.subject, ...query, key }),
   async listConflicts({ query: { namespace, ...page }, visibility }) {
     return { status: 200, body: await readMemory.listConflicts(namespace, page, visibility) }
   },

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { OperatorId } from '../ids.ts'
+import { OperatorId, Timestamp } from '../ids.ts'
 import type { OperationTable } from '../operation.ts'
 import { listOf, PageEntries } from '../resources/list.ts'
 import {
@@ -102,7 +102,7 @@ export const memoryOperations = {
     idempotent: true,
     body: PutBlockRequest,
     responses: { 200: { schema: Block, description: 'The stored block.' } },
-    errors: [],
+    errors: ['memory-block-changed'],
     summary: 'Write a memory block.',
   },
   deleteBlock: {
@@ -111,9 +111,9 @@ export const memoryOperations = {
     path: '/memory/blocks/:label',
     scope: 'memory:write',
     idempotent: true,
-    query: v.strictObject({ namespace: v.optional(OperatorId) }),
+    query: v.strictObject({ namespace: v.optional(OperatorId), ifUpdatedAt: v.optional(Timestamp) }),
     responses: { 204: { description: 'The block is deleted.' } },
-    errors: ['memory-block-not-found'],
+    errors: ['memory-block-not-found', 'memory-block-changed'],
     summary: 'Delete a memory block.',
   },
   listConflicts: {

@@ -34,6 +34,7 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
     'Return only items with this metadata, at most 3 keys. In the URL, each key is a parameter of its own: `metadata.ticket=17`.',
   model: 'Id of an agent, or `workflow:` and the id of a workflow.',
   name: 'Name of the event, such as `order.paid`.',
+  ifUpdatedAt: 'Deletes the block only if its `updatedAt` still has this value. Default: deletes it in any case.',
   namespace: 'Memory namespace. Lists return only this namespace; writes and deletes use `default` when it is missing.',
   order: 'Sort order by time: `asc` for oldest first, `desc` for newest first.',
   nodeId: 'Id of the server, as listed by the cluster.',

@@ -143,6 +143,10 @@ export const PutBlockRequest = documented(
       v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(Number.MAX_SAFE_INTEGER))),
       'Maximum length of the text in characters, at least 1. Default: unchanged, or the configured limit for a new block.',
     ),
+    ifUpdatedAt: member(
+      v.optional(v.nullable(Timestamp)),
+      'Writes the block only if `updatedAt` still has this value or, with null, only if there is no such block. Default: writes it in any case.',
+    ),
   }),
   'Writes a memory block.',
   { value: 'Warm and brief.' },

@@ -85,7 +85,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
 
   const open = async (isListening: boolean) => {
     checkDescriptors(readDescriptorUse())
-    await runStartHook(hooks, 'beforeStart')
+    await runStartHook(hooks, 'beforeStart', entry.embedded)
     const { secrets, tracer, ...opened } = await validate()
     // The tracer is flushed after everything else is closed, because closing also ends spans.
     undo.push(() => waitAtMost(timers, FLUSH_MS, [tracer.flush()]))
@@ -123,7 +123,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     if (storageFailure !== undefined) throw storageFailure
     hasStarted = true
     phase.enter('ready')
-    await runStartHook(hooks, 'onReady')
+    await runStartHook(hooks, 'onReady', entry.embedded)
     return listener
   }
 

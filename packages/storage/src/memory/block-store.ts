@@ -1,4 +1,4 @@
-import type { BlockRecord, BlockRef, Page } from '@perdure/ports'
+import type { BlockRecord, BlockRef, EpochMs, Page } from '@perdure/ports'
 import type { Program } from '../program.ts'
 import { compile, paramsFor } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
@@ -19,11 +19,18 @@ export function* listBlocks(db: Db, request: MemoryListRequest): Program<Page<Bl
 }
 
 export const blockWrites: WriteAppliers<'block.put' | 'block.delete'> = {
-  *'block.put'({ db }, { block }) {
-    return yield* db.run(putBlock, toBlockRow(block))
+  *'block.put'({ db }, { type, block, from: expected }) {
+    if (expected === undefined) return yield* db.run(putBlock, toBlockRow(block))
+    const row = toBlockRow(block)
+    const changes =
+      expected === null ? yield* db.run(insertBlock, row) : yield* db.run(replaceBlock, { ...row, from: expected })
+    return changes === 1 ? 1 : { type }
   },
-  *'block.delete'({ db }, { type, ref }) {
-    const changes = yield* db.run(deleteBlock, ref)
+  *'block.delete'({ db }, { type, ref, from: expected }) {
+    const changes =
+      expected === undefined
+        ? yield* db.run(deleteBlock, ref)
+        : yield* db.run(deleteBlockAt, { ...ref, from: expected })
     return changes === 1 ? 1 : { type }
   },
 }
@@ -56,4 +63,30 @@ const deleteBlock = compile<BlockRef, unknown>((param) =>
     .where('owner', '=', param('owner'))
     .where('namespace', '=', param('namespace'))
     .where('label', '=', param('label')),
+)
+
+const insertBlock = compile<BlockRow, unknown>((param) =>
+  from
+    .insertInto('blocks')
+    .values(paramsFor(param, BLOCK_COLUMNS))
+    .onConflict((conflict) => conflict.columns(['owner', 'namespace', 'label']).doNothing()),
+)
+
+const replaceBlock = compile<BlockRow & { readonly from: EpochMs }, unknown>((param) =>
+  from
+    .updateTable('blocks')
+    .set({ value: param('value'), limit: param('limit'), updated_at: param('updated_at') })
+    .where('owner', '=', param('owner'))
+    .where('namespace', '=', param('namespace'))
+    .where('label', '=', param('label'))
+    .where('updated_at', '=', param('from')),
+)
+
+const deleteBlockAt = compile<BlockRef & { readonly from: EpochMs }, unknown>((param) =>
+  from
+    .deleteFrom('blocks')
+    .where('owner', '=', param('owner'))
+    .where('namespace', '=', param('namespace'))
+    .where('label', '=', param('label'))
+    .where('updated_at', '=', param('from')),
 )

@@ -46,6 +46,36 @@ export const blockStoreCases: readonly ContractCase[] = [
     },
   },
   {
+    title: 'puts a block only over the version that the writer has read, and at most once if there is none',
+    async run(storage) {
+      const first = { type: 'block.put', block: aBlock({ value: 'one' }), from: null } as const
+      await commit(storage, first)
+      expect((await refused(storage, first)).conflict).toEqual({ type: 'block.put' })
+
+      const next = aBlock({ value: 'two', updatedAt: at(5) })
+      const second = { type: 'block.put', block: next, from: aBlock().updatedAt } as const
+      await commit(storage, second)
+      expect((await refused(storage, second)).conflict).toEqual({ type: 'block.put' })
+      const missing = aBlock({ label: 'missing' })
+      expect((await refused(storage, { ...second, block: missing })).conflict).toEqual({ type: 'block.put' })
+
+      expect(await storage.blocks.find(aBlock())).toEqual(next)
+      expect(await storage.blocks.find(missing)).toBeUndefined()
+    },
+  },
+  {
+    title: 'deletes a block only in the version that the writer has read',
+    async run(storage) {
+      await put(storage, aBlock({ updatedAt: at(5) }))
+
+      const late = { type: 'block.delete', ref: aBlock(), from: at(4) } as const
+      expect((await refused(storage, late)).conflict).toEqual({ type: 'block.delete' })
+      expect(await storage.blocks.find(aBlock())).toBeDefined()
+      await commit(storage, { ...late, from: at(5) })
+      expect(await storage.blocks.find(aBlock())).toBeUndefined()
+    },
+  },
+  {
     title: 'lists exactly the blocks that the caller may see, in one namespace or in all',
     async run(storage) {
       await put(

@@ -60,6 +60,7 @@ export const MEMORY_CONFLICTS: {
   'fact.insert': { type: 'fact.insert', fact: FACT },
   'fact.replace': { type: 'fact.replace', fact: aFact({ id: 'mem-1', revision: 9 }) },
   'fact.delete': { type: 'fact.delete', id: 'mem-1', revision: 9 },
+  'block.put': { type: 'block.put', block: aBlock({ label: 'unknown' }), from: at(1) },
   'block.delete': { type: 'block.delete', ref: aBlock({ label: 'unknown' }) },
   'conflict.open': { type: 'conflict.open', conflict: aMemoryConflict({ id: 'cfl-1', factIds: ['v', 'w'] }) },
   'conflict.resolve': { type: 'conflict.resolve', id: 'unknown', resolution: { resolvedAt: at(1) } },

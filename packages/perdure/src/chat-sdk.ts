@@ -1,0 +1,1 @@
+export * from '@perdure/chat-sdk'

@@ -40,11 +40,12 @@ export function createPosts({ chat, state }: PostsDeps, threadId: string): Posts
   const { adapter } = chat.thread(threadId)
   const ownerKeyOf = (messageId: string) => `perdure:posted:${threadId}:${messageId}`
 
-  /** The message of an interrupted try: it has the mark, and is no other known post. */
-  const findPosted = async ({ isMarked }: Post, mark: string): Promise<string | undefined> => {
+  /** The message of an interrupted try: it has the mark, and is no other known post. The try may have stored the id in part. */
+  const findPosted = async ({ name, isMarked }: Post, mark: string): Promise<string | undefined> => {
     const { messages } = await adapter.fetchMessages(threadId, { limit: SEARCHED_MESSAGES, direction: 'backward' })
     for (const { id } of messages.filter((message) => message.author.isMe && isMarked(message, mark)).toReversed()) {
-      if ((await state.get(ownerKeyOf(id))) === null) return id
+      const owner = await state.get<string>(ownerKeyOf(id))
+      if (owner === null || owner === name) return id
     }
     return undefined
   }

@@ -1,5 +1,5 @@
 import { it } from 'vitest'
-import { checkEngine } from '../packages/core/src/model/engine-model.fixture.ts'
+import { checkEngine } from '../packages/core/src/engine-model/engine-model.fixture.ts'
 import { openSqliteStorage } from '../packages/sqlite/src/index.ts'
 
 const SEED = Number(process.env.E2E_SEED ?? 20_261_121)

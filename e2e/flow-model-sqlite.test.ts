@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { commands, runHistory } from '../packages/core/src/model/flow-model.fixture.ts'
+import { commands, runHistory } from '../packages/core/src/engine-model/flow-model.fixture.ts'
 import { openSqliteStorage } from '../packages/sqlite/src/index.ts'
 
 const numRuns = Number(process.env.E2E_FLOW_RUNS ?? 60)

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { it } from 'vitest'
-import { checkEngine } from '../packages/core/src/model/engine-model.fixture.ts'
-import { commands, runHistory } from '../packages/core/src/model/flow-model.fixture.ts'
+import { checkEngine } from '../packages/core/src/engine-model/engine-model.fixture.ts'
+import { commands, runHistory } from '../packages/core/src/engine-model/flow-model.fixture.ts'
 import { openPostgresStorage } from '../packages/postgres/src/index.ts'
 import { needsTool } from '../tooling/needed-tool.ts'
 

@@ -7,7 +7,7 @@ import {
   type Plan,
   plans,
   runFamily,
-} from '../packages/core/src/durable/shared-budget.fixture.ts'
+} from '../packages/core/src/durable/usage/shared-budget.fixture.ts'
 import { openSqliteStorage } from '../packages/sqlite/src/index.ts'
 
 async function runOnSqlite(plan: Plan) {

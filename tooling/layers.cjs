@@ -50,7 +50,7 @@ module.exports = {
     ['consolidator', 'sessions'],
     ['approvals', 'files', 'mcp', 'memory', 'nodes', 'recording', 'skills', 'webhooks'],
     ['durable'],
-    ['console', 'providers', 'replay', 'tracing'],
+    ['model-parts', 'providers', 'replay', 'sign-in', 'tracing'],
     ['commit', 'runs'],
     ['realtime'],
     ['auth'],

@@ -22,7 +22,7 @@ const BUILDERS: Readonly<Record<string, () => Promise<unknown>>> = {
     sanitizeText('postgres://user:secret@host')
   },
   'packages/platform-node/src/cron/cron-fields.ts': () => import('../packages/platform-node/src/cron/cron-fields.ts'),
-  'packages/ports/src/words.ts': () => import('../packages/ports/src/words.ts'),
+  'packages/ports/src/values/words.ts': () => import('../packages/ports/src/values/words.ts'),
   'packages/protocol/src/subjects.ts': () => import('../packages/protocol/src/subjects.ts'),
   'apps/cli/src/config/location-of-field.ts': async () => {
     const { locationOfField } = await import('../apps/cli/src/config/location-of-field.ts')

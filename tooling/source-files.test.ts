@@ -22,9 +22,9 @@ const JSON_PARSE = {
   'packages/interop/src/mcp/tool-calls.ts': 'blocks that the server wrote',
   'packages/mcp/src/parse-headers.ts': 'a secret of the operator',
   'packages/mcp/src/stdio-transport.ts': 'messages of a server that the operator has chosen',
-  'packages/ports/src/json-scan.ts': 'text that was scanned before',
-  'packages/ports/src/json-text.ts': 'text that the server wrote',
-  'packages/ports/src/strict-json.ts': 'text that was scanned before',
+  'packages/ports/src/values/json-scan.ts': 'text that was scanned before',
+  'packages/ports/src/values/json-text.ts': 'text that the server wrote',
+  'packages/ports/src/values/strict-json.ts': 'text that was scanned before',
 }
 
 describe('a source file', () => {

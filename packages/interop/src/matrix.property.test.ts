@@ -10,13 +10,13 @@ import { from, lastValueFrom, toArray } from 'rxjs'
 import { describe, expect, it } from 'vitest'
 import { createAgUiProjector } from './ag-ui/projector.ts'
 import { createAiSdkProjector } from './ai-sdk/projector.ts'
-import { RUN } from './fold/events.fixture.ts'
-import { runScript } from './fold/run-script.fixture.ts'
 import { resultOf } from './mcp/call-result.ts'
 import { createCompletionProjector } from './openai/completion-projector.ts'
 import { createResponseProjector } from './openai/response-projector.ts'
 import { createSegments } from './openai/segments.ts'
 import type { Frame, Projector } from './projection.ts'
+import { RUN } from './run-logs/events.fixture.ts'
+import { runScript } from './run-logs/run-script.fixture.ts'
 
 const numRuns = Number(process.env.PROTOCOL_LOGS ?? 40)
 

@@ -1,8 +1,8 @@
 import type { EpochMs } from './clock.ts'
-import type { JsonText } from './json-text.ts'
 import type { Page, PageQuery } from './page.ts'
 import type { Visibility } from './row-access.ts'
 import type { RunKind } from './run-store.ts'
+import type { JsonText } from './values/json-text.ts'
 
 export type ApprovalStatus = 'pending' | 'approved' | 'denied' | 'expired'
 

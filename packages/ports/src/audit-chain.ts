@@ -1,9 +1,9 @@
 import { formatSubject } from '@perdure/protocol'
 import type { AuditEntry, AuditHead, AuditLink, AuditState, NewAuditEntry } from './audit-log.ts'
-import { canonicalJson } from './canonical-json.ts'
 import type { Digest } from './digest.ts'
 import type { NewEvent } from './event-log.ts'
-import type { JsonText } from './json-text.ts'
+import { canonicalJson } from './values/canonical-json.ts'
+import type { JsonText } from './values/json-text.ts'
 
 /** `prevHash` of the first link. */
 export const GENESIS_HASH = '0'.repeat(64)

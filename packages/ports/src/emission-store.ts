@@ -1,5 +1,5 @@
 import type { EpochMs } from './clock.ts'
-import type { JsonText } from './json-text.ts'
+import type { JsonText } from './values/json-text.ts'
 
 /**
  * One part of the delivery of an accepted named event: waiting calls that the event still has to end. Excludes calls

@@ -1,5 +1,5 @@
 import type { EpochMs } from './clock.ts'
-import type { JsonText } from './json-text.ts'
+import type { JsonText } from './values/json-text.ts'
 
 export type EventPhase = 'commentary'
 

@@ -1,6 +1,6 @@
 import type { EpochMs } from './clock.ts'
-import type { JsonText } from './json-text.ts'
 import type { Page, PageQuery } from './page.ts'
+import type { JsonText } from './values/json-text.ts'
 
 /**
  * `pending`: decided, but the run is not started yet. `started`: the run exists. `completed`, `failed`: how the run

@@ -1,6 +1,6 @@
 import type { EpochMs } from './clock.ts'
-import type { JsonText } from './json-text.ts'
 import type { Page, PageQuery } from './page.ts'
+import type { JsonText } from './values/json-text.ts'
 
 /**
  * `accepted`: what it starts was committed with it. `ignored`: there was nothing to start. `dead`: it could not be

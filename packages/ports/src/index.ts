@@ -30,7 +30,6 @@ export type {
 } from './audit-log.ts'
 export type { BlobStore, ByteRange, StoredBlob } from './blob-store.ts'
 export type { BlockRecord, BlockRef, BlockStore } from './block-store.ts'
-export { canonicalJson } from './canonical-json.ts'
 export type {
   ChatChange,
   ChatFilter,
@@ -56,7 +55,6 @@ export {
   soleNode,
 } from './cluster.ts'
 export { type CommitSignal, signalsOf } from './commit-signals.ts'
-export { concatBytes } from './concat-bytes.ts'
 export type { ChangedSession, ConsolidationSpend, ConsolidationStore } from './consolidation-store.ts'
 export type {
   ConsolidationJob,
@@ -69,7 +67,6 @@ export type {
 } from './consolidator-phases.ts'
 export type { ConsolidatorWrite } from './consolidator-writes.ts'
 export type { CronRule, CronSchedule } from './cron-schedule.ts'
-export { definedMembers } from './defined-members.ts'
 export type {
   DeliveryChange,
   DeliveryCounts,
@@ -113,7 +110,6 @@ export type { HookWrite } from './hook-writes.ts'
 export type { IdGenerator } from './id-generator.ts'
 export type { IdempotencyRecord, IdempotencyStore, StoredResponse } from './idempotency-store.ts'
 export type { JobCounts, JobError, JobPhase, JobQueue, JobRecord, NewJob } from './job-queue.ts'
-export { fromJsonText, type JsonText, toJsonText, utf8Length } from './json-text.ts'
 export type { JwtKeys, JwtRules, JwtVerdict, JwtVerifier, VerifyJwt } from './jwt-verifier.ts'
 export {
   LANE_CLOCK_TOLERANCE_MS,
@@ -192,7 +188,6 @@ export {
 } from './run-store.ts'
 export type { RunTimers, StartRange } from './run-timers.ts'
 export type { Sealer } from './sealer.ts'
-export { MAX_SEARCH_CANDIDATES, type SearchedText, searchByWords, type WordIndex } from './search-by-words.ts'
 export type { ResolvedSecret, SecretResolver } from './secret-resolver.ts'
 export {
   CHANGING_SESSION_FIELDS,
@@ -224,15 +219,6 @@ export type {
 } from './step-store.ts'
 export type { Storage, StorageServerStatus, StorageStatus } from './storage.ts'
 export { isLeaseLost, isRetryable, isStorageBusy, isStorageError, leaseLost, storageBusy } from './storage-error.ts'
-export { isStoredText, MAX_SHORT_BYTES, type StoredText, type WithStored } from './stored-text.ts'
-export {
-  JSON_LIMITS,
-  jsonOrText,
-  type ParsedInTurns,
-  parseStrictInTurns,
-  parseStrictJson,
-  parseStrictText,
-} from './strict-json.ts'
 export type { SubjectRevocation, SubjectRevocationStore } from './subject-revocation-store.ts'
 export {
   countsPerDay,
@@ -245,7 +231,6 @@ export {
   startOfDay,
   usageOfDeleted,
 } from './subject-usage.ts'
-export { endOfPart } from './text-part.ts'
 export type { StreamAnswer, TextSink, TextStream } from './text-stream.ts'
 export type { TicketLimits, TicketRecord, TicketStore } from './ticket-store.ts'
 export { createPauses, type Timers, type YieldTurn } from './timers.ts'
@@ -271,7 +256,22 @@ export type {
   Write,
   WriteType,
 } from './unit-of-work.ts'
+export { canonicalJson } from './values/canonical-json.ts'
+export { concatBytes } from './values/concat-bytes.ts'
+export { definedMembers } from './values/defined-members.ts'
+export { fromJsonText, type JsonText, toJsonText, utf8Length } from './values/json-text.ts'
+export { MAX_SEARCH_CANDIDATES, type SearchedText, searchByWords, type WordIndex } from './values/search-by-words.ts'
+export { isStoredText, MAX_SHORT_BYTES, type StoredText, type WithStored } from './values/stored-text.ts'
+export {
+  JSON_LIMITS,
+  jsonOrText,
+  type ParsedInTurns,
+  parseStrictInTurns,
+  parseStrictJson,
+  parseStrictText,
+} from './values/strict-json.ts'
+export { endOfPart } from './values/text-part.ts'
+export { wordsOf } from './values/words.ts'
 export type { WebhookRequest, WebhookResponse, WebhookSender } from './webhook-sender.ts'
 export type { WebhookRecord, WebhookSecret, WebhookStore } from './webhook-store.ts'
 export type { WebhookLimits, WebhookWrite, WebhookWriteConflict } from './webhook-writes.ts'
-export { wordsOf } from './words.ts'

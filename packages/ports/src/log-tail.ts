@@ -1,6 +1,6 @@
 import type { CommitSignal } from './commit-signals.ts'
 import type { StoredEvent } from './event-log.ts'
-import type { JsonText } from './json-text.ts'
+import type { JsonText } from './values/json-text.ts'
 
 /** An event of the log. The payload is missing if no reader in this process watches its stream; read it from the log. */
 export interface TailedEvent extends Omit<StoredEvent, 'payload'> {

@@ -1,5 +1,5 @@
-import { utf8Length } from './json-text.ts'
-import { isStoredText } from './stored-text.ts'
+import { utf8Length } from './values/json-text.ts'
+import { isStoredText } from './values/stored-text.ts'
 
 /**
  * Selects one page of a list. `cursor` is opaque to callers and comes from the same adapter.

@@ -1,10 +1,10 @@
 import type { RunStatusName } from '@perdure/protocol'
 import type { EpochMs } from './clock.ts'
-import type { JsonText } from './json-text.ts'
 import type { Page, PageQuery } from './page.ts'
 import type { Visibility } from './row-access.ts'
-import type { WithStored } from './stored-text.ts'
 import type { SubjectUsage } from './subject-usage.ts'
+import type { JsonText } from './values/json-text.ts'
+import type { WithStored } from './values/stored-text.ts'
 
 export type RunKind = 'agent' | 'workflow'
 export type RunStatus = RunStatusName

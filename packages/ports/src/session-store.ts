@@ -1,8 +1,8 @@
 import type { EpochMs } from './clock.ts'
-import type { JsonText } from './json-text.ts'
 import type { Page, PageQuery } from './page.ts'
 import type { Visibility } from './row-access.ts'
-import type { WithStored } from './stored-text.ts'
+import type { JsonText } from './values/json-text.ts'
+import type { WithStored } from './values/stored-text.ts'
 
 /** A conversation that groups runs. */
 export interface SessionRecord {

@@ -1,8 +1,8 @@
 import type { EpochMs } from './clock.ts'
-import type { JsonText } from './json-text.ts'
 import type { Page, PageQuery, PageStart } from './page.ts'
 import type { RunError, RunUsage } from './run-store.ts'
-import type { WithStored } from './stored-text.ts'
+import type { JsonText } from './values/json-text.ts'
+import type { WithStored } from './values/stored-text.ts'
 
 /** Kind of durable call: work that the run does, or something it waits for. */
 export type StepKind = 'step' | 'sleep' | 'event' | 'approval' | 'child' | 'version' | 'client-tool'

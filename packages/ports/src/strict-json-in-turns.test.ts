@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isRefusal } from './perdure-error.ts'
-import { parseStrictInTurns, parseStrictJson } from './strict-json.ts'
+import { parseStrictInTurns, parseStrictJson } from './values/strict-json.ts'
 
 const MIB = 1_048_576
 

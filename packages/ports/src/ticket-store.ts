@@ -1,4 +1,4 @@
-import type { JsonText } from './json-text.ts'
+import type { JsonText } from './values/json-text.ts'
 
 /** A credential that opens one WebSocket. Stores never get the ticket itself. */
 export interface TicketRecord {

@@ -1,7 +1,7 @@
 import type { TokenEnv } from '@perdure/protocol'
 import type { EpochMs } from './clock.ts'
-import type { JsonText } from './json-text.ts'
 import type { Page, PageQuery } from './page.ts'
+import type { JsonText } from './values/json-text.ts'
 
 /** A bearer token without its secret. */
 export interface TokenRecord {

@@ -1,9 +1,9 @@
 import { render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { API_URL } from './api/api-url.ts'
-import { createStore, useStore } from './api/store.ts'
 import type { ApiDocument } from './api-explorer/api-document.ts'
 import { ApiView } from './api-explorer/api-view.tsx'
+import { API_URL } from './client/api-url.ts'
+import { createStore, useStore } from './client/store.ts'
 import { Shown } from './parts/basics.tsx'
 import { useLoaded } from './parts/use-loaded.ts'
 

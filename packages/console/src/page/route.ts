@@ -1,4 +1,4 @@
-import { createStore, type Store } from './api/store.ts'
+import { createStore, type Store } from './client/store.ts'
 
 /** The page that the fragment of the address names, such as `#/runs/run_1?tab=logs`. */
 export interface Route {

@@ -1,5 +1,5 @@
 import { type ApprovalRecord, type EpochMs, fromJsonText, type JsonText } from '@perdure/ports'
-import { argsIn } from '../durable/approval-request.ts'
+import { argsIn } from '../durable/approvals/approval-request.ts'
 
 /** Converts an approval to its API representation. */
 export function toApprovalResource(approval: ApprovalRecord) {

@@ -3,7 +3,7 @@ import { EVERY_ROW, type Storage } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { agentOf, createTestEngine, outcomeOf, untilIdle } from '../engine/test-engine.fixture.ts'
-import { createCrashingStorage } from '../model/crashing-storage.fixture.ts'
+import { createCrashingStorage } from '../engine-model/crashing-storage.fixture.ts'
 import type { RunContext } from '../targets/run-context.ts'
 
 const KEY = { id: 'key-1', fingerprint: 'same' }

@@ -14,7 +14,7 @@ import {
   type Write,
 } from '@perdure/ports'
 import type { KeyedMutex } from '../concurrency/mutex.ts'
-import { type ApprovalEventDetail, approvalEvents } from '../durable/approval-events.ts'
+import { type ApprovalEventDetail, approvalEvents } from '../durable/approvals/approval-events.ts'
 import { planResolution, type ResolvedWait, type WaitResolution } from '../durable/wait-resolution.ts'
 import type { WakeRun } from '../durable/wake-run.ts'
 import { type CommitOnceDeps, type CommitOnceResult, commitOnce, type Decision } from '../idempotency/commit-once.ts'

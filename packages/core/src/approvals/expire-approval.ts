@@ -8,7 +8,7 @@ import {
   type UnitOfWork,
 } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
-import { approvalEvents } from '../durable/approval-events.ts'
+import { approvalEvents } from '../durable/approvals/approval-events.ts'
 import { activeAncestors } from '../runs/active-ancestors.ts'
 import type { DecideApprovals } from './decide-approvals.ts'
 

@@ -11,7 +11,7 @@ import {
   type Write,
 } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
-import { approvalEvents } from '../durable/approval-events.ts'
+import { approvalEvents } from '../durable/approvals/approval-events.ts'
 import { activeAncestors } from '../runs/active-ancestors.ts'
 
 export interface RemindApprovalDeps {

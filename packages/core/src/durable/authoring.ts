@@ -1,7 +1,7 @@
 import type { EventPhase } from '@perdure/ports'
 import type { JsonPatch } from '@perdure/protocol'
+import type { StreamSummary } from '../model-parts/stream-writer.ts'
 import type { MakeStream, StreamOptions } from './stream-call.ts'
-import type { StreamSummary } from './stream-writer.ts'
 
 /** Calls of the run context that show something. Each appends events, like `emit`, and does nothing during a replay. */
 export interface Authoring {

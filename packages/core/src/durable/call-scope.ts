@@ -4,8 +4,8 @@ import type { Ledger } from './ledger.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { RequireTimers } from './require-timers.ts'
 import type { ResultFiles } from './result-files.ts'
-import type { Budget } from './run-budget.ts'
-import type { RunMeter } from './run-meter.ts'
+import type { Budget } from './usage/run-budget.ts'
+import type { RunMeter } from './usage/run-meter.ts'
 
 /** What all durable calls of one execution share. */
 export interface CallScope {

@@ -1,4 +1,4 @@
-import { checkApprovalOptions } from './check-approval-options.ts'
+import { checkApprovalOptions } from './approvals/check-approval-options.ts'
 import { checkMembers, durationProblem, objectProblem, type Problem, refuseProblems } from './check-options.ts'
 import { repeatProblem } from './check-step-options.ts'
 import type { ToolCall } from './tool.ts'

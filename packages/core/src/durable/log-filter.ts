@@ -1,6 +1,6 @@
+import type { StreamPart } from '../model-parts/stream-part.ts'
 import type { CallScope } from './call-scope.ts'
 import { knownAnswersOf } from './logged-answers.ts'
-import type { StreamPart } from './stream-part.ts'
 
 type BlockPart = Extract<StreamPart, { readonly kind: 'block' }>
 

@@ -1,5 +1,5 @@
+import type { StreamPart } from '../model-parts/stream-part.ts'
 import type { CallScope } from './call-scope.ts'
-import type { StreamPart } from './stream-part.ts'
 
 type Kind = 'text' | 'reasoning'
 

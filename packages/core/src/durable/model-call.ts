@@ -1,7 +1,7 @@
 import type { Duration } from '@perdure/protocol'
+import type { TokenUsage } from '../model-parts/stream-part.ts'
 import type { ModelRequest } from './model-request.ts'
-import type { TokenUsage } from './stream-part.ts'
-import type { UsageReport } from './usage-report.ts'
+import type { UsageReport } from './usage/usage-report.ts'
 
 /** What a step says about the model that it calls. Traces and metrics describe the step as a call of this model. */
 export interface ModelCall {

@@ -1,4 +1,4 @@
-import type { StreamSource } from './stream-source.ts'
+import type { StreamSource } from '../model-parts/stream-source.ts'
 
 /** Shows a stream, and resolves with its text. */
 type Show = (source: StreamSource) => Promise<{ readonly text: string }>

@@ -7,11 +7,11 @@ import type { Entry } from './journal-entry.ts'
 import type { ModelAnswer } from './model-call.ts'
 import { isUnrecordable, type RecordedResult, recordResult, resultMembers } from './recorded-result.ts'
 import type { ShownResultFile } from './result-files.ts'
-import type { Charge } from './run-budget.ts'
 import type { StepFn, StepOptions } from './step.ts'
 import { completionEvents, idempotencyKeyOf } from './step-events.ts'
 import { withLimits } from './step-retry.ts'
-import { checkUsage, type UsageReport } from './usage-report.ts'
+import type { Charge } from './usage/run-budget.ts'
+import { checkUsage, type UsageReport } from './usage/usage-report.ts'
 
 export type StepRef = Pick<StepRecord, 'runId' | 'seq' | 'name'>
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createTestEngine, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
+import type { StreamPart } from '../model-parts/stream-part.ts'
+import { AI_SDK } from '../model-parts/stream-sources.fixture.ts'
 import { answersIn } from './logged-answers.ts'
 import { withOwnResult } from './own-result.ts'
 import { runOf, spoken, words } from './stream-call.fixture.ts'
-import type { StreamPart } from './stream-part.ts'
-import { AI_SDK } from './stream-sources.fixture.ts'
 
 describe('code that returns or yields a stream', () => {
   it.each([

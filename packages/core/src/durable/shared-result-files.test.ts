@@ -1,6 +1,6 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { REPAIRER, startEngine } from '../engine/fork-run.fixture.ts'
+import { REPAIRER, startEngine } from '../engine/forks/fork-run.fixture.ts'
 import { workflowOf } from '../engine/test-engine.fixture.ts'
 import { type Code, never, startFlow } from './processes.fixture.ts'
 import { LIMITS, long, storedResult, world } from './result-files.fixture.ts'

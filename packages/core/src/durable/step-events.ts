@@ -38,7 +38,7 @@ export function completionEvents(run: RunRecord, { finishReason, ...step }: Comp
 interface CutOff {
   readonly step: Pick<StepRecord, 'runId' | 'seq' | 'kind' | 'name'>
   readonly error: RunError
-  /** Of the call of a tool; missing for other work. */
+  /** The call of the tool; missing for other work. */
   readonly toolCallId?: string | undefined
 }
 

@@ -1,12 +1,17 @@
 import { definedMembers, perdureError } from '@perdure/ports'
+import type { StreamPart } from '../model-parts/stream-part.ts'
+import { isStreamSource, partsOf, type StreamSource } from '../model-parts/stream-source.ts'
+import {
+  createStreamWriter,
+  type StreamSummary,
+  type StreamWriter,
+  type WrittenBlock,
+} from '../model-parts/stream-writer.ts'
 import type { CallScope } from './call-scope.ts'
 import { refuseProblems } from './check-options.ts'
 import { createLogFilter } from './log-filter.ts'
 import type { StepContext, StepOptions } from './step.ts'
 import { callStep } from './step-call.ts'
-import type { StreamPart } from './stream-part.ts'
-import { isStreamSource, partsOf, type StreamSource } from './stream-source.ts'
-import { createStreamWriter, type StreamSummary, type StreamWriter, type WrittenBlock } from './stream-writer.ts'
 
 /** Calls a model and returns its stream. */
 export type MakeStream = (call: StepContext) => StreamSource | PromiseLike<StreamSource>

@@ -1,7 +1,7 @@
 import { fromJsonText, toJsonText } from '@perdure/ports'
-import type { ApprovalOptions } from './approval-options.ts'
+import type { ApprovalOptions } from './approvals/approval-options.ts'
+import { checkApprovalOptions, jsonProblem, textProblem } from './approvals/check-approval-options.ts'
 import { checkName } from './call-arguments.ts'
-import { checkApprovalOptions, jsonProblem, textProblem } from './check-approval-options.ts'
 import { checkMembers, objectProblem, refuseProblems } from './check-options.ts'
 
 /** An approval that a suspended run waits for. */

@@ -1,5 +1,5 @@
 import type { Duration, ToolFailureKind } from '@perdure/protocol'
-import type { ApprovalOptions } from './approval-options.ts'
+import type { ApprovalOptions } from './approvals/approval-options.ts'
 import type { RepeatOptions, StepContext } from './step.ts'
 
 /** A tool call. The type of `args` is the type of the first parameter of `execute`. */

@@ -4,7 +4,7 @@ import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { acceptedReply, awaitedReply, type RunOutcome } from '../runs/run-outcome.ts'
 import type { RunWaiters } from '../runs/run-waiters.ts'
-import type { Slot } from './admission.ts'
+import type { Slot } from './lanes/admission.ts'
 import type { Runner } from './runner.ts'
 
 export interface AwaitOutcomeDeps extends CommitOnceDeps {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { AgentEvent } from '../targets/agent.ts'
 import type { RunContext } from '../targets/run-context.ts'
 import type { StandardSchemaV1 } from '../targets/standard-schema.ts'
-import { startEngine } from './fork-run.fixture.ts'
+import { startEngine } from './forks/fork-run.fixture.ts'
 import { ALICE, agentOf, outcomeOf, workflowOf } from './test-engine.fixture.ts'
 
 const Total = v.object({ total: v.number() })

@@ -1,6 +1,6 @@
 import type { RunRecord, StepRecord } from '@perdure/ports'
-import { passBudget } from '../durable/budget-gate.ts'
 import type { CallScope } from '../durable/call-scope.ts'
+import { passBudget } from '../durable/usage/budget-gate.ts'
 import { callWait } from '../durable/wait-call.ts'
 import { childEvent, lifecycleEvent } from '../runs/run-events.ts'
 import { insertRun } from '../targets/insert-run.ts'

@@ -1,7 +1,7 @@
 import type { Clock, Cluster, ClusterTarget } from '@perdure/ports'
 import { createSupervisedLoop, type SupervisedLoop, type SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'
-import type { Admission } from './admission.ts'
-import { queuedSince } from './run-line.ts'
+import type { Admission } from './lanes/admission.ts'
+import { queuedSince } from './lanes/run-line.ts'
 import type { Runner } from './runner.ts'
 
 export interface ClaimRunsDeps extends SupervisedLoopDeps {

@@ -2,7 +2,7 @@ import type { CallScope } from '../durable/call-scope.ts'
 import { partId } from '../durable/create-authoring.ts'
 import { ownResultOf } from '../durable/own-result.ts'
 import { writeStream } from '../durable/stream-call.ts'
-import { isStreamSource, type StreamSource } from '../durable/stream-source.ts'
+import { isStreamSource, type StreamSource } from '../model-parts/stream-source.ts'
 import type { RunContext } from '../targets/run-context.ts'
 
 /** Shows a stream that the code of a run returned or yielded. Resolves with the text that it said. */

@@ -1,7 +1,7 @@
 import { EVERY_ROW, type ListedRun, type RunRecord, type RunStore } from '@perdure/ports'
 import { isBefore, isTurn } from '../runs/turn.ts'
 import type { RunTarget } from '../targets/run-target.ts'
-import { agentBusy } from './admission.ts'
+import { agentBusy } from './lanes/admission.ts'
 
 type Later = Pick<RunRecord, 'id' | 'sessionId' | 'createdAt' | 'parentRunId' | 'targetId'>
 

@@ -1,6 +1,6 @@
 import type { CallScope } from '../durable/call-scope.ts'
 import { checkMembers } from '../durable/check-options.ts'
-import { isStreamSource, type StreamSource } from '../durable/stream-source.ts'
+import { isStreamSource, type StreamSource } from '../model-parts/stream-source.ts'
 import type { Yielded } from '../targets/agent.ts'
 
 /**

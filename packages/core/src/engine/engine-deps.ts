@@ -14,8 +14,8 @@ import type {
   UnitOfWork,
   YieldTurn,
 } from '@perdure/ports'
-import type { Pricing } from '../durable/model-pricing.ts'
 import type { ResultFiles } from '../durable/result-files.ts'
+import type { Pricing } from '../durable/usage/model-pricing.ts'
 import type { AnswerCache } from '../idempotency/read-cache.ts'
 import type { Recall } from '../idempotency/recall.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'

@@ -1,9 +1,9 @@
 import type { RunRecord, Span } from '@perdure/ports'
 import { createCellMap } from '../collections/cell-map.ts'
 import type { RunTarget } from '../targets/run-target.ts'
-import type { Slot } from './admission.ts'
 import type { Execution } from './execution.ts'
 import type { HeldStart } from './held-start.ts'
+import type { Slot } from './lanes/admission.ts'
 
 /** A run that this process is to execute. It is committed, unless its start is held. */
 export interface Launch {

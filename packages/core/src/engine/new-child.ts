@@ -1,12 +1,12 @@
 import { type JsonText, NO_USAGE, perdureError, type RunKind, type RunRecord, toJsonText } from '@perdure/ports'
+import { jsonProblem } from '../durable/approvals/check-approval-options.ts'
 import type { CallScope } from '../durable/call-scope.ts'
-import { jsonProblem } from '../durable/check-approval-options.ts'
 import { refuseProblems } from '../durable/check-options.ts'
 import { checkInput } from '../targets/check-input.ts'
 import type { Invocable } from '../targets/invocable.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
 import { childLimits } from './child-limits.ts'
-import { flowKeysOf, withoutDebounce } from './flow-keys.ts'
+import { flowKeysOf, withoutDebounce } from './lanes/flow-keys.ts'
 
 const MAX_DEPTH = 8
 

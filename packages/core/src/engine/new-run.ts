@@ -15,7 +15,7 @@ import { isLongerThan } from '../json/json-members.ts'
 import type { DebounceRule } from '../targets/flow-control.ts'
 import type { OnBusy } from '../targets/registration.ts'
 import type { RunTarget } from '../targets/run-target.ts'
-import { flowKeysOf, withoutDebounce } from './flow-keys.ts'
+import { flowKeysOf, withoutDebounce } from './lanes/flow-keys.ts'
 import { smaller, smallerBudget } from './smaller-budget.ts'
 
 export interface NewRunDeps {

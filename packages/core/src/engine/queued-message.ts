@@ -20,7 +20,7 @@ import { type NewestMessageDeps, newestMessageWrites } from '../sessions/newest-
 import { checkInput } from '../targets/check-input.ts'
 import type { RunTargets } from '../targets/run-target.ts'
 import { announce, type EndRunDeps, planEnd } from './end-run.ts'
-import { flowKeysOf, withoutDebounce } from './flow-keys.ts'
+import { flowKeysOf, withoutDebounce } from './lanes/flow-keys.ts'
 import { refuseMissingFile, runFileWrites } from './run-file-writes.ts'
 import type { Runner } from './runner.ts'
 

@@ -1,7 +1,7 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, fromJsonText, type RunRecord, type Storage } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { createCrashingStorage } from '../model/crashing-storage.fixture.ts'
+import { createCrashingStorage } from '../engine-model/crashing-storage.fixture.ts'
 import { startingWorld } from './start-call.fixture.ts'
 import { untilIdle } from './test-engine.fixture.ts'
 

@@ -4,7 +4,7 @@ import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import type { Reply } from '../idempotency/reply.ts'
 import type { RegistrationOptions } from '../targets/registration.ts'
 import type { RunContext } from '../targets/run-context.ts'
-import type { ForkPoint } from './fork-calls.ts'
+import type { ForkPoint } from './forks/fork-calls.ts'
 import { ALICE, agentOf, createTestEngine, untilIdle } from './test-engine.fixture.ts'
 
 /** Code of a run that executes until the test ends it. */

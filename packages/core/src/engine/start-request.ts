@@ -2,8 +2,8 @@ import type { RunKind, RunRecord, Visibility, Write } from '@perdure/ports'
 import type { Principal } from '../auth/principal.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
+import type { RunSeed } from './forks/run-seed.ts'
 import type { RunRequestBody } from './new-run.ts'
-import type { RunSeed } from './run-seed.ts'
 
 /** The trigger that starts the run; a run that a client starts has no origin. */
 export interface RunOrigin {

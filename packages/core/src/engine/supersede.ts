@@ -14,7 +14,7 @@ import type { ResolveApproval } from '../approvals/resolve-approval.ts'
 import { eachItem } from '../collections/each-item.ts'
 import { isBackground } from '../runs/background-run.ts'
 import { eachRun } from '../runs/each-run.ts'
-import { queuedSince } from './run-line.ts'
+import { queuedSince } from './lanes/run-line.ts'
 
 export interface SupersedeDeps {
   readonly approvals: Pick<ApprovalStore, 'list'>

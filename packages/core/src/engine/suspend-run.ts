@@ -8,7 +8,7 @@ import type {
   StepRecord,
   Write,
 } from '@perdure/ports'
-import { approvalRequest } from '../durable/approval-request.ts'
+import { approvalRequest } from '../durable/approvals/approval-request.ts'
 import type { Ledger } from '../durable/ledger.ts'
 import type { Suspension } from '../durable/suspension.ts'
 import { type Blocker, blockerOf } from '../runs/blocker.ts'

@@ -16,7 +16,7 @@ import {
 } from '@perdure/ports'
 import type { ExpireApproval } from '../approvals/expire-approval.ts'
 import type { RemindApproval } from '../approvals/remind-approval.ts'
-import { approvalEvents } from '../durable/approval-events.ts'
+import { approvalEvents } from '../durable/approvals/approval-events.ts'
 import { clientToolEnd, TIMED_OUT } from '../durable/client-tool-result.ts'
 import type { ResolveWait, WaitResult } from '../durable/resolve-wait.ts'
 import { activeAncestors } from '../runs/active-ancestors.ts'

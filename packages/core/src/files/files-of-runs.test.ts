@@ -1,7 +1,7 @@
 import { type EpochMs, EVERY_ROW } from '@perdure/ports'
 import { aFile } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { startEngine } from '../engine/fork-run.fixture.ts'
+import { startEngine } from '../engine/forks/fork-run.fixture.ts'
 import { agentOf, outcomeOf, workflowOf } from '../engine/test-engine.fixture.ts'
 
 const MINE = 'file_mine'

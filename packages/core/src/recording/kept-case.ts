@@ -1,4 +1,4 @@
-import { isChunk } from '../durable/stream-part.ts'
+import { isChunk } from '../model-parts/stream-part.ts'
 import { sanitizeText } from '../realtime/sanitize.ts'
 
 /** A run as a case of `perdure eval`, in the form that `casesFromFiles` reads. */

@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../durable/model-request.ts'
-import { isChunk } from '../durable/stream-part.ts'
+import { isChunk } from '../model-parts/stream-part.ts'
 import type { RecordedCall, RecordedDecision, RecordedModelCall, RecordedPart, RecordedToolCall } from './recording.ts'
 
 export type OpenCalls = ReturnType<typeof openCalls>

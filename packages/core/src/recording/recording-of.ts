@@ -1,4 +1,4 @@
-import { isChunk, textOf } from '../durable/stream-part.ts'
+import { isChunk, textOf } from '../model-parts/stream-part.ts'
 import { type OpenCalls, openCalls } from './open-calls.ts'
 import { RECORDING_FORMAT, type RecordedRun, type RecordedUsage, type RunRecording } from './recording.ts'
 

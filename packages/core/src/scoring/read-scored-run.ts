@@ -3,7 +3,7 @@ import { eachEvent } from '../realtime/each-event.ts'
 import { answerText, observedRuns } from '../recording/observed-runs.ts'
 import { type RecordedRun, type RunRecording, startRecording } from '../recording/recording-of.ts'
 import { NonRetryableError } from '../runs/non-retryable-error.ts'
-import type { ScoredRun, ScorerSource } from '../targets/scoring.ts'
+import type { ScoredRun, ScorerSource } from '../targets/scoring-options.ts'
 
 /**
  * Reads what a run did; `undefined` if it no longer exists. The log of the run is read only for scorers that need it: without `reads`,

@@ -11,7 +11,7 @@ import {
   type ScorerTools,
   type ScoringOptions,
   scoringAgentId,
-} from '../targets/scoring.ts'
+} from '../targets/scoring-options.ts'
 import type { ReadScoredRun } from './read-scored-run.ts'
 
 export interface ScoringInput {

@@ -1,5 +1,5 @@
 import type { RunTarget } from '../targets/run-target.ts'
-import { scoringAgentId } from '../targets/scoring.ts'
+import { scoringAgentId } from '../targets/scoring-options.ts'
 import type { TriggerRegistration } from '../triggers/trigger-definition.ts'
 
 export const scoringTriggerId = (targetId: string): string => `score-${targetId}`

@@ -2,8 +2,15 @@ import { createReadScoredRun, type ReadScoredRunDeps } from './read-scored-run.t
 import { createScoreWrites, type ScoreWrites, type ScoreWritesDeps } from './score-writes.ts'
 import { countScores, type ScoringAgentDeps } from './scoring-agent.ts'
 
-export type { RunScorer, Score, ScoredRun, ScorerSource, ScorerTools, ScoringOptions } from '../targets/scoring.ts'
-export { readScore } from '../targets/scoring.ts'
+export type {
+  RunScorer,
+  Score,
+  ScoredRun,
+  ScorerSource,
+  ScorerTools,
+  ScoringOptions,
+} from '../targets/scoring-options.ts'
+export { readScore } from '../targets/scoring-options.ts'
 export { type ScoringAgentDeps, scoringAgentOf } from './scoring-agent.ts'
 export { scoringTriggers } from './scoring-triggers.ts'
 

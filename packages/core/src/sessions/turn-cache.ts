@@ -13,6 +13,9 @@ interface Kept extends LruNode<Kept> {
   readonly text: JsonText
 }
 
+/** The last event of a turn, and one that may follow it. */
+const CHECK = { limit: 2, maxLength: 64 * 1_024 } as const
+
 /** The text of all turns together. */
 const MAX_LENGTH = 2 * 1_024 * 1_024
 
@@ -45,10 +48,11 @@ export function createTurnReader(events: Pick<EventLog, 'read'>, maxLength = MAX
 
   const isCurrent = async ({ last }: Kept, { id }: TurnRun, through: number): Promise<boolean> => {
     if (last > through) return false
-    const [own, next] = await events.read({ runId: id }, { after: Math.max(0, last - 1), limit: 2 })
+    const [own, next] = await events.read({ runId: id }, { after: Math.max(0, last - 1), ...CHECK })
     // Retention deletes the events of a turn, which the conversation then no longer shows.
     if (last > 0 && own?.position !== last) return false
     const newer = last > 0 ? next : own
+    if (next === undefined && own !== undefined && own.payload.length >= CHECK.maxLength) return false
     return newer === undefined || newer.position > through
   }
 

@@ -1,6 +1,6 @@
 import type { DefinedTypes, Stored } from '@perdure/protocol'
-import type { StreamSource } from '../durable/stream-source.ts'
 import type { Suspension } from '../durable/suspension.ts'
+import type { StreamSource } from '../model-parts/stream-source.ts'
 import type { Returned } from './agent.ts'
 import type { RegistrationOptions } from './registration.ts'
 import type { RunContext } from './run-context.ts'

@@ -3,7 +3,7 @@ import type { RetryOptions } from '../durable/step.ts'
 import type { BudgetOptions } from './budget-options.ts'
 import type { ChatInput } from './chat-input.ts'
 import type { Concurrency, Debounce, RateLimit } from './flow-control.ts'
-import type { ScoringOptions } from './scoring.ts'
+import type { ScoringOptions } from './scoring-options.ts'
 import type { StandardSchemaV1 } from './standard-schema.ts'
 
 export type { BudgetOptions } from './budget-options.ts'

@@ -4,7 +4,7 @@ import type { Returned } from './agent.ts'
 import type { Concurrency, DebounceRule, RateRule } from './flow-control.ts'
 import type { OnBusy, OnBusyWaiting, ProtocolOptions, RegistrationOptions, RunOnCrash } from './registration.ts'
 import type { RunContext } from './run-context.ts'
-import type { ScoringOptions } from './scoring.ts'
+import type { ScoringOptions } from './scoring-options.ts'
 import type { StandardSchemaV1 } from './standard-schema.ts'
 
 /** A registered agent or workflow with all defaults filled in. */

@@ -10,7 +10,7 @@ import { debounceRuleOf, rateRuleOf } from './flow-control.ts'
 import { codeOf } from './registered-code.ts'
 import type { BudgetOptions, OnBusy, OnBusyWaiting, RegistrationOptions } from './registration.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'
-import { scoringProblemOf } from './scoring.ts'
+import { scoringProblemOf } from './scoring-options.ts'
 import type { WorkflowRegistration } from './workflow.ts'
 
 /** The registered agents, or workflows, of a server. */

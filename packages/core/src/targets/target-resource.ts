@@ -3,7 +3,7 @@ import { pageByName } from '../collections/page-by-name.ts'
 import type { DescribeSchema } from './describe-schema.ts'
 import { concurrencyResource, debounceResource, rateLimitResource } from './flow-resource.ts'
 import type { RunTarget } from './run-target.ts'
-import { scoringAgentId } from './scoring.ts'
+import { scoringAgentId } from './scoring-options.ts'
 
 interface Targets {
   list(): readonly RunTarget[]

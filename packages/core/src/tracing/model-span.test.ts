@@ -1,7 +1,7 @@
 import { createInMemoryMeter, createInMemoryTracer } from '@perdure/in-memory'
 import { describe, expect, it } from 'vitest'
-import { AI_SDK } from '../durable/stream-sources.fixture.ts'
 import { agentOf, createTestEngine, silentLogger, untilIdle } from '../engine/test-engine.fixture.ts'
+import { AI_SDK } from '../model-parts/stream-sources.fixture.ts'
 import type { RunContext } from '../targets/run-context.ts'
 import { genAiMessages } from './gen-ai-messages.ts'
 import { genAiProvider } from './model-span.ts'

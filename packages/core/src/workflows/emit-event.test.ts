@@ -3,7 +3,7 @@ import { EVERY_ROW, type JsonText, type Storage, type Visibility } from '@perdur
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createTestEngine, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
-import { createCrashingStorage } from '../model/crashing-storage.fixture.ts'
+import { createCrashingStorage } from '../engine-model/crashing-storage.fixture.ts'
 
 const KEY = { id: 'key-1', fingerprint: 'same' }
 const TWICE = workflowOf('twice', async (_, { waitForEvent }) => [await waitForEvent('go'), await waitForEvent('go')])

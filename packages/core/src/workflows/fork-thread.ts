@@ -11,7 +11,7 @@ import {
 } from '@perdure/ports'
 import { keepResultFiles } from '../durable/recorded-result.ts'
 import type { EndRunDeps } from '../engine/end-run.ts'
-import { callsOf } from '../engine/fork-decisions.ts'
+import { callsOf } from '../engine/forks/fork-decisions.ts'
 import { keepShownFiles } from '../engine/run-file-writes.ts'
 import type { ThreadRef } from '../runs/find-thread.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'

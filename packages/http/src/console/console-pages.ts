@@ -5,8 +5,8 @@ import type { HttpAppDeps } from '../http-app-deps.ts'
 import type { Mounted } from '../mount.ts'
 import { type CookieScope, ownCookieNames } from '../request/own-cookies.ts'
 import { encodingFor, hasContent } from '../response/conditional.ts'
+import { signInPages } from '../sign-in/sign-in-pages.ts'
 import type { ConsoleAsset } from './console-data.ts'
-import { signInPages } from './sign-in-pages.ts'
 
 /** The path of the console: `console` in place of the last segment of the base path. */
 export const consolePathOf = (basePath: string): string => `${basePath.slice(0, basePath.lastIndexOf('/'))}/console`

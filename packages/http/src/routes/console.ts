@@ -2,11 +2,11 @@ import type { ConsoleSession, Principal } from '@perdure/core'
 import { perdureError } from '@perdure/ports'
 import type { consoleOperations } from '@perdure/protocol'
 import type { ConsoleData } from '../console/console-data.ts'
-import { setSessionCookie } from '../console/session-cookie.ts'
 import type { Handlers } from '../handlers.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
 import { readableIds } from '../readable-ids.ts'
 import { textAnswer } from '../response/text-answer.ts'
+import { setSessionCookie } from '../sign-in/session-cookie.ts'
 
 type Deps = Pick<
   HttpAppDeps,

@@ -1,9 +1,9 @@
 import type { CookieTags, Principal } from '@perdure/core'
-import { sessionCookieOf } from '../console/session-cookie.ts'
 import type { Exchange } from '../exchange.ts'
 import type { HttpConfig } from '../http-app-deps.ts'
 import { scopeRuleOf } from '../operation-traits.ts'
 import { UNKNOWN_ADDRESS } from '../request/client.ts'
+import { sessionCookieOf } from '../sign-in/session-cookie.ts'
 import type { CreateStage } from './stage.ts'
 
 /**

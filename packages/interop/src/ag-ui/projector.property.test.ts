@@ -4,9 +4,9 @@ import type { LogEvent } from '@perdure/core'
 import fc from 'fast-check'
 import { from, lastValueFrom, toArray } from 'rxjs'
 import { describe, expect, it } from 'vitest'
-import { anyLog, RUN } from '../fold/events.fixture.ts'
-import { runScript } from '../fold/run-script.fixture.ts'
 import type { Frame, Projector } from '../projection.ts'
+import { anyLog, RUN } from '../run-logs/events.fixture.ts'
+import { runScript } from '../run-logs/run-script.fixture.ts'
 import { createAgUiProjector } from './projector.ts'
 
 const VIEW = { runId: RUN, agentId: 'mail', threadId: 't', clientRunId: 'r', history: [] }

@@ -2,8 +2,8 @@ import type { LogEvent } from '@perdure/core'
 import { beginFold, foldLog, transcriptOf } from '@perdure/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { logOf } from '../fold/events.fixture.ts'
-import { runScript } from '../fold/run-script.fixture.ts'
+import { logOf } from '../run-logs/events.fixture.ts'
+import { runScript } from '../run-logs/run-script.fixture.ts'
 import { createLogLimit, TRUNCATED } from './log-limit.ts'
 
 const options = { runId: 'run_1', maxBytes: 10_000, basePath: '/v1' }

@@ -1,10 +1,10 @@
 import type { LogEvent } from '@perdure/core'
 import type { RunRecord } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { logOf } from '../fold/events.fixture.ts'
 import { readTranscript } from '../mcp/read-transcript.ts'
 import type { OpenaiDeps } from '../openai/openai-call.ts'
 import { readResponse } from '../openai/response-reader.ts'
+import { logOf } from '../run-logs/events.fixture.ts'
 import { createFoldCache } from './fold-cache.ts'
 
 const run = {

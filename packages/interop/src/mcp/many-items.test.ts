@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { logOf, RUN } from '../fold/events.fixture.ts'
 import type { Frame } from '../projection.ts'
+import { logOf, RUN } from '../run-logs/events.fixture.ts'
 import { createCallProjector } from './projector.ts'
 import { createTaskProjector } from './task-projector.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { logOf, RUN } from '../fold/events.fixture.ts'
+import { logOf, RUN } from '../run-logs/events.fixture.ts'
 import { createTaskProjector } from './task-projector.ts'
 
 afterEach(() => vi.restoreAllMocks())

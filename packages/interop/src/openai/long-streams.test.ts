@@ -2,8 +2,8 @@ import type { RunTargets } from '@perdure/core'
 import type { StreamAnswer } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { limitedStreams } from '../chat/limited-streams.ts'
-import { logOf, RUN } from '../fold/events.fixture.ts'
 import type { Frame, Projector } from '../projection.ts'
+import { logOf, RUN } from '../run-logs/events.fixture.ts'
 import { createResponseProjector } from './response-projector.ts'
 
 const MAX_ANSWER = 400_000

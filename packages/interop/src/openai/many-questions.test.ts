@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { logOf } from '../fold/events.fixture.ts'
+import { logOf } from '../run-logs/events.fixture.ts'
 import { createSegments } from './segments.ts'
 
 /** A run that asks so many questions at once and gets an answer to each. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { logOf, RUN } from '../fold/events.fixture.ts'
+import { logOf, RUN } from '../run-logs/events.fixture.ts'
 import { createResponseProjector } from './response-projector.ts'
 
 type Logged = readonly [type: string, payload?: unknown]

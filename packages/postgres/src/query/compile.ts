@@ -1,5 +1,5 @@
 import { queryBuilder } from '@perdure/storage'
-import type { Schema } from './schema.ts'
+import type { Schema } from './own-tables.ts'
 
 /** Builds queries of tables and columns that only PostgreSQL has. */
 export const from = queryBuilder<Schema>()

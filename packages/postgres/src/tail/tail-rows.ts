@@ -3,7 +3,7 @@ import { compile, toEventPayload } from '@perdure/storage'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { from } from '../query/compile.ts'
-import type { EventTable } from '../query/schema.ts'
+import type { EventTable } from '../query/own-tables.ts'
 
 /** Events that are read at once. */
 export const TAIL_LIMIT = 500

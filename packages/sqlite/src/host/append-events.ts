@@ -3,7 +3,7 @@ import { compile, paramsFor, statement } from '@perdure/storage'
 import type { Connection } from '../file/connection.ts'
 import { from } from '../query/compile.ts'
 import { ENTER_RUN } from '../query/dialect.ts'
-import type { EventTable } from '../query/schema.ts'
+import type { EventTable } from '../query/own-tables.ts'
 
 /** Appends events to the log, each at the next position. */
 export function appendEvents(connection: Connection, events: readonly NewEvent[]): readonly StoredEvent[] {

@@ -1,4 +1,4 @@
-import { type ApiRequest, quoted } from '../api/curl.ts'
+import { type ApiRequest, quoted } from '../client/curl.ts'
 import type { ListedOperation } from './api-document.ts'
 
 /** What the reader has entered; empty fields are not sent. */

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { API_URL } from '../api/api-url.ts'
-import { type ApiRequest, curlOf } from '../api/curl.ts'
+import { API_URL } from '../client/api-url.ts'
+import { type ApiRequest, curlOf } from '../client/curl.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { exampleOf } from '../start/form-field.ts'

@@ -1,4 +1,4 @@
-import type { Chat } from '../api/resources.ts'
+import type { Chat } from '../client/resources.ts'
 import { Empty } from '../parts/basics.tsx'
 import { Subject } from '../parts/subject.tsx'
 import { Ago } from '../parts/time.tsx'

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { Chat } from '../api/resources.ts'
 import { mayChange, useApp } from '../app-context.ts'
+import type { Chat } from '../client/resources.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { goTo, hrefOf } from '../route.ts'

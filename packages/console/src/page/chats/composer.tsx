@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
-import { API_URL } from '../api/api-url.ts'
-import { type Failure, failureOf } from '../api/failure.ts'
 import { mayChange, useApp } from '../app-context.ts'
+import { API_URL } from '../client/api-url.ts'
+import { type Failure, failureOf } from '../client/failure.ts'
 import { FailureNote } from '../parts/basics.tsx'
 import { bytesText } from '../parts/bytes.ts'
 

@@ -1,4 +1,4 @@
-import type { Event } from '../api/resources.ts'
+import type { Event } from '../client/resources.ts'
 
 /** Whether an event changes the status of a run of the agent. */
 export const isRunOf =

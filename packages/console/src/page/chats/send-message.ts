@@ -1,6 +1,6 @@
-import { API_URL } from '../api/api-url.ts'
-import { sessionFetch } from '../api/connection.ts'
-import { type Failure, failureOf } from '../api/failure.ts'
+import { API_URL } from '../client/api-url.ts'
+import { sessionFetch } from '../client/connection.ts'
+import { type Failure, failureOf } from '../client/failure.ts'
 
 export interface OutgoingMessage {
   readonly agentId: string

@@ -1,15 +1,15 @@
 import { useMemo } from 'preact/hooks'
-import type { RunSummary } from '../api/resources.ts'
 import { mayChange, useApp } from '../app-context.ts'
+import type { RunSummary } from '../client/resources.ts'
 import { messagesOf } from '../conversation/message-fold.ts'
 import { isShownApart, PartView, SentView } from '../conversation/part-view.tsx'
-import { applyEvent } from '../pages/run-changes.ts'
 import { FailureNote, Status } from '../parts/basics.tsx'
 import { Ago, durationText, useNow } from '../parts/time.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { hrefOf } from '../route.ts'
 import { useRunLog } from '../run/run-feed.ts'
 import { waitText } from '../run/span-fold.ts'
+import { applyEvent } from '../runs/run-changes.ts'
 
 export interface TurnProps {
   readonly turn: RunSummary

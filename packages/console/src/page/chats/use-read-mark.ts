@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
-import type { Chat } from '../api/resources.ts'
 import { mayChange, useApp } from '../app-context.ts'
+import type { Chat } from '../client/resources.ts'
 
 /** An answer counts as read after this time in view, so that a fast conversation is not marked with each message. */
 const READING_MS = 1_000

@@ -1,9 +1,9 @@
 import { useCallback, useRef } from 'preact/hooks'
-import { failureOf } from '../api/failure.ts'
-import type { RunSummary } from '../api/resources.ts'
 import { useApp } from '../app-context.ts'
-import { withOlder } from '../pages/merge-run-pages.ts'
+import { failureOf } from '../client/failure.ts'
+import type { RunSummary } from '../client/resources.ts'
 import { useLoaded } from '../parts/use-loaded.ts'
+import { withOlder } from '../runs/merge-run-pages.ts'
 
 const PAGE = 20
 

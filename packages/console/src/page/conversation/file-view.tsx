@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { API_URL } from '../api/api-url.ts'
 import { may, useApp } from '../app-context.ts'
+import { API_URL } from '../client/api-url.ts'
 import { bytesText } from '../parts/bytes.ts'
 import { useLoaded } from '../parts/use-loaded.ts'
 

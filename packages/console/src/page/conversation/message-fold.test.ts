@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Event } from '../api/resources.ts'
+import type { Event } from '../client/resources.ts'
 import { messagesOf } from './message-fold.ts'
 
 let position = 0

@@ -1,4 +1,4 @@
-import type { Event } from '../api/resources.ts'
+import type { Event } from '../client/resources.ts'
 import { createBlocks } from './fold-blocks.ts'
 import { createCalls } from './fold-calls.ts'
 import { createParts, type Fields, isFields, textOf } from './fold-parts.ts'

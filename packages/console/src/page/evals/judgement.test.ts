@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RunSummary } from '../api/resources.ts'
+import type { RunSummary } from '../client/resources.ts'
 import { judgementOf, scorerRates } from './judgement.ts'
 
 const judging = (id: string, result: unknown): RunSummary =>

@@ -1,4 +1,4 @@
-import type { RunSummary } from '../api/resources.ts'
+import type { RunSummary } from '../client/resources.ts'
 import { type Fields, isFields } from '../conversation/fold-parts.ts'
 import { type PassRate, passRateOf } from './pass-rate.ts'
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { Agent } from '../api/resources.ts'
 import { useApp } from '../app-context.ts'
+import type { Agent } from '../client/resources.ts'
 import { Card, Empty, Shown, Status, shortId } from '../parts/basics.tsx'
 import { DataTable } from '../parts/data-table.tsx'
 import { Ago } from '../parts/time.tsx'

@@ -1,4 +1,4 @@
-import type { Event } from '../api/resources.ts'
+import type { Event } from '../client/resources.ts'
 
 /** The newest events, up to a limit. Adding one costs the same however many there are. */
 export interface EventBuffer {

@@ -1,6 +1,6 @@
 import type { ConnectionChange, PerdureClient, SubscriptionItem } from '@perdure/client'
-import type { Event } from '../api/resources.ts'
-import { createStore, type Store } from '../api/store.ts'
+import type { Event } from '../client/resources.ts'
+import { createStore, type Store } from '../client/store.ts'
 import { closeMessage } from './close-message.ts'
 
 /**

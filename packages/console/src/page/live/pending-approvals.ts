@@ -1,6 +1,6 @@
 import type { PerdureClient } from '@perdure/client'
 import { useEffect } from 'preact/hooks'
-import type { Approval } from '../api/resources.ts'
+import type { Approval } from '../client/resources.ts'
 import { createReloadPace } from '../parts/reload-pace.ts'
 import { type Loaded, useLoaded } from '../parts/use-loaded.ts'
 import type { LiveFeed } from './live-feed.ts'

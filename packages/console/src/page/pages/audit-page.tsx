@@ -1,6 +1,6 @@
-import { API_URL } from '../api/api-url.ts'
 import { may, useApp } from '../app-context.ts'
 import { VerifyBadge } from '../audit/verify-badge.tsx'
+import { API_URL } from '../client/api-url.ts'
 import { Heading } from '../parts/basics.tsx'
 import { DataTable } from '../parts/data-table.tsx'
 import { Paged, usePages } from '../parts/paged.tsx'

@@ -1,14 +1,14 @@
 import { useEffect } from 'preact/hooks'
-import type { Health, RunSummary } from '../api/resources.ts'
 import { may, mayChange, useApp } from '../app-context.ts'
+import type { Health, RunSummary } from '../client/resources.ts'
+import { trendsOf } from '../metrics/trends.ts'
 import { Card, Empty, Heading, NoRunList, Shown, Status } from '../parts/basics.tsx'
 import { Sparkline } from '../parts/sparkline.tsx'
 import { durationText } from '../parts/time.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { hrefOf } from '../route.ts'
-import { RunTable } from './run-table.tsx'
-import { trendsOf } from './trends.ts'
-import { useFreshRuns } from './use-fresh-runs.ts'
+import { RunTable } from '../runs/run-table.tsx'
+import { useFreshRuns } from '../runs/use-fresh-runs.ts'
 
 const HEALTH_MS = 60_000
 

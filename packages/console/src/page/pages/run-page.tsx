@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { Run } from '../api/resources.ts'
-import { targetOf } from '../api/resources.ts'
 import { useApp } from '../app-context.ts'
+import type { Run } from '../client/resources.ts'
+import { targetOf } from '../client/resources.ts'
 import { FileView } from '../conversation/file-view.tsx'
 import { Card, Empty, Facts, FailureNote, Heading, Shown, Status, shortId } from '../parts/basics.tsx'
 import { JsonView } from '../parts/json-view.tsx'
@@ -21,8 +21,8 @@ import { RunError } from '../run/run-error.tsx'
 import { type RunLog, useRunLog } from '../run/run-feed.ts'
 import { type Span, waitText } from '../run/span-fold.ts'
 import { Waterfall } from '../run/waterfall.tsx'
-import { applyEvent } from './run-changes.ts'
-import { tokensText } from './run-table.tsx'
+import { applyEvent } from '../runs/run-changes.ts'
+import { tokensText } from '../runs/run-table.tsx'
 
 const TABS = [
   ['spans', 'Waterfall'],

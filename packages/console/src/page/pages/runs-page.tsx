@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
-import { failureOf } from '../api/failure.ts'
-import type { RunSummary } from '../api/resources.ts'
 import { may, mayChange, useApp } from '../app-context.ts'
+import { failureOf } from '../client/failure.ts'
+import type { RunSummary } from '../client/resources.ts'
 import { Empty, Heading, NoRunList, Shown } from '../parts/basics.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { replaceQuery } from '../route.ts'
-import { withOlder } from './merge-run-pages.ts'
-import { RunTable } from './run-table.tsx'
-import { useFreshRuns } from './use-fresh-runs.ts'
+import { withOlder } from '../runs/merge-run-pages.ts'
+import { RunTable } from '../runs/run-table.tsx'
+import { useFreshRuns } from '../runs/use-fresh-runs.ts'
 
 const PAGE = 50
 const STATUSES = ['queued', 'running', 'suspended', 'completed', 'failed', 'aborted'] as const

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { Failure } from '../api/failure.ts'
-import { hasProvider, signInWithProvider } from '../api/provider.ts'
+import type { Failure } from '../client/failure.ts'
+import { hasProvider, signInWithProvider } from '../client/provider.ts'
 import { FailureNote } from '../parts/basics.tsx'
 
 /** A token that a session created. */

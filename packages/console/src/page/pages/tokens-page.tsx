@@ -1,7 +1,7 @@
 import { SCOPES } from '@perdure/protocol'
 import { useState } from 'preact/hooks'
-import { type Failure, failureOf } from '../api/failure.ts'
 import { mayChange, useApp } from '../app-context.ts'
+import { type Failure, failureOf } from '../client/failure.ts'
 import { FailureNote, Heading } from '../parts/basics.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { DataTable } from '../parts/data-table.tsx'

@@ -1,5 +1,5 @@
-import type { Trigger } from '../api/resources.ts'
 import { may, mayChange, useApp } from '../app-context.ts'
+import type { Trigger } from '../client/resources.ts'
 import { Card, Facts, Heading, Shown, Status } from '../parts/basics.tsx'
 import { DataTable } from '../parts/data-table.tsx'
 import { Paged, usePages } from '../parts/paged.tsx'

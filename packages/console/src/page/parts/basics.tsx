@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Failure } from '../api/failure.ts'
+import type { Failure } from '../client/failure.ts'
 import type { Loaded } from './use-loaded.ts'
 
 const MARKS: Readonly<Record<string, string>> = {

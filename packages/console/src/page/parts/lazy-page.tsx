@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { type Failure, failureOf } from '../api/failure.ts'
+import { type Failure, failureOf } from '../client/failure.ts'
 import { FailureNote, Heading } from './basics.tsx'
 
 type Draw<Props> = (props: Props) => ComponentChildren

@@ -1,7 +1,7 @@
 import type { Page } from '@perdure/client'
 import type { ComponentChildren } from 'preact'
-import { failureOf } from '../api/failure.ts'
 import { useApp } from '../app-context.ts'
+import { failureOf } from '../client/failure.ts'
 import { Shown } from './basics.tsx'
 import { type Loaded, useLoaded } from './use-loaded.ts'
 

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
-import { useStore } from '../api/store.ts'
 import { may, useApp } from '../app-context.ts'
+import { useStore } from '../client/store.ts'
 
 /** A token without a subject of its own acts under its id. */
 const TOKEN_ID = /^tok_/

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { failureOf } from '../api/failure.ts'
 import { useApp } from '../app-context.ts'
+import { failureOf } from '../client/failure.ts'
 
 /** Runs one change at a time and reports what came of it. */
 export function useAction() {

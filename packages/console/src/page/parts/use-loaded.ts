@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { type Failure, failureOf } from '../api/failure.ts'
+import { type Failure, failureOf } from '../client/failure.ts'
 
 /** Data from the server: the last that was read stays while it is read again. */
 export interface Loaded<Data> {

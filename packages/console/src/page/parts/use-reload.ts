@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
-import type { Event } from '../api/resources.ts'
 import { useApp } from '../app-context.ts'
+import type { Event } from '../client/resources.ts'
 import { createReloadPace } from './reload-pace.ts'
 
 /** Reads again after events of the live feed that concern the page, and after events that were missed. */

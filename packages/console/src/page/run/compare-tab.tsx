@@ -1,5 +1,5 @@
-import { type Run, targetOf } from '../api/resources.ts'
 import { useApp } from '../app-context.ts'
+import { type Run, targetOf } from '../client/resources.ts'
 import { DiffTable } from '../diff/diff-table.tsx'
 import { Card, Empty, Facts, Shown, Status, shortId } from '../parts/basics.tsx'
 import { DataTable } from '../parts/data-table.tsx'

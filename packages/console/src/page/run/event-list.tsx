@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Event } from '../api/resources.ts'
+import type { Event } from '../client/resources.ts'
 import { Empty, shortId } from '../parts/basics.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { clockText } from '../parts/time.tsx'

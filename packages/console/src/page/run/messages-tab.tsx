@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { Run } from '../api/resources.ts'
+import type { Run } from '../client/resources.ts'
 import { messagesOf } from '../conversation/message-fold.ts'
 import { isShownApart, PartView, SentView } from '../conversation/part-view.tsx'
 import { Empty } from '../parts/basics.tsx'

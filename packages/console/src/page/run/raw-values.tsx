@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { type Failure, failureOf } from '../api/failure.ts'
 import { may, useApp } from '../app-context.ts'
+import { type Failure, failureOf } from '../client/failure.ts'
 import { FailureNote } from '../parts/basics.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { createSpanFold, type Span } from './span-fold.ts'

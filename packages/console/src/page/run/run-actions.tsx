@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import { API_URL } from '../api/api-url.ts'
-import { startCurlOf } from '../api/curl.ts'
-import { failureOf } from '../api/failure.ts'
-import { type Run, targetOf } from '../api/resources.ts'
 import { mayChange, useApp } from '../app-context.ts'
+import { API_URL } from '../client/api-url.ts'
+import { startCurlOf } from '../client/curl.ts'
+import { failureOf } from '../client/failure.ts'
+import { type Run, targetOf } from '../client/resources.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { goTo, hrefOf } from '../route.ts'
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
-import { type Failure, failureOf } from '../api/failure.ts'
-import type { Run } from '../api/resources.ts'
 import { may, useApp } from '../app-context.ts'
+import { type Failure, failureOf } from '../client/failure.ts'
+import type { Run } from '../client/resources.ts'
 import { FailureNote } from '../parts/basics.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 

@@ -1,8 +1,8 @@
 import type { PerdureClient } from '@perdure/client'
 import { useEffect, useState } from 'preact/hooks'
-import { type Failure, failureOf } from '../api/failure.ts'
-import type { Event, Run } from '../api/resources.ts'
-import { targetOf } from '../api/resources.ts'
+import { type Failure, failureOf } from '../client/failure.ts'
+import type { Event, Run } from '../client/resources.ts'
+import { targetOf } from '../client/resources.ts'
 import { createDrawPace } from '../parts/draw-pace.ts'
 import { createSpanFold, type Span } from './span-fold.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Event } from '../api/resources.ts'
+import type { Event } from '../client/resources.ts'
 import { createSpanFold, type Span } from './span-fold.ts'
 
 const RUN = 'run_1'

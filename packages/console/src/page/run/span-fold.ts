@@ -1,4 +1,4 @@
-import type { Event } from '../api/resources.ts'
+import type { Event } from '../client/resources.ts'
 import type { ResultFile } from '../conversation/message-parts.ts'
 import { resultFileIn } from '../conversation/result-file.ts'
 

@@ -1,4 +1,4 @@
-import type { WaitingFor } from '../api/resources.ts'
+import type { WaitingFor } from '../client/resources.ts'
 
 /** Why a suspended run waits, and what would let it continue. */
 export function waitReason({ kind, name, dueAt, seq, expected, found, version }: WaitingFor): string {

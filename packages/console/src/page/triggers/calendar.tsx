@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Fire, Trigger } from '../api/resources.ts'
+import type { Fire, Trigger } from '../client/resources.ts'
 import { Scroll } from '../parts/scroll.tsx'
 import { hrefOf } from '../route.ts'
 import { type Day, dateIn, timeIn, weekOf, weeksOf } from './month.ts'

@@ -31,6 +31,51 @@ async function orderWith(microtasks: number): Promise<readonly string[]> {
   return order
 }
 
+describe('a write of the code', () => {
+  const heldBy = (write: Promise<unknown>) => {
+    const order: string[] = []
+    const { receive, holdFor, drained } = createDeliveries([completed(1), completed(2)], quiet)
+    const branches = [
+      receive(1).then(() => {
+        holdFor(write)
+        return write.then(
+          () => order.push('write'),
+          () => order.push('refused write'),
+        )
+      }),
+      receive(2).then(() => void order.push('outcome')),
+    ]
+    return { order, holdFor, ended: Promise.all([drained(), ...branches]) }
+  }
+
+  it.each([
+    ['stored', () => setImmediate(), 'write'],
+    ['refused', () => setImmediate().then(() => Promise.reject(new Error('refused'))), 'refused write'],
+  ] as const)('that is %s settles before the next outcome is delivered', async (_, write, settled) => {
+    const { order, ended } = heldBy(write())
+    await ended
+    expect(order).toEqual([settled, 'outcome'])
+  })
+
+  it('and those that follow it settle before the next outcome, but not without end', async () => {
+    const { promise: first, resolve } = Promise.withResolvers<void>()
+    const { order, holdFor, ended } = heldBy(first)
+    let count = 0
+    const again = (): Promise<void> => {
+      if (++count === 1_000) return Promise.resolve()
+      const write = setImmediate()
+      holdFor(write)
+      return write.then(again)
+    }
+    const writes = first.then(again)
+    resolve()
+    await ended
+    expect(order).toEqual(['write', 'outcome'])
+    expect([count > 20, count < 100]).toEqual([true, true])
+    await writes
+  })
+})
+
 describe('createDeliveries', () => {
   // The delivery itself takes one microtask, so a branch that takes one microtask more than the limit is still in time.
   it.each([MICROTASKS_PER_OUTCOME - 1, MICROTASKS_PER_OUTCOME, MICROTASKS_PER_OUTCOME + 1])(

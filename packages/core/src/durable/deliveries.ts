@@ -9,6 +9,11 @@ export interface Deliveries {
    * Resolves after the code has run its microtasks and before the next outcome is delivered, as a committed write does.
    */
   yieldTurn(): Promise<void>
+  /**
+   * Delivers no outcome before this write of the code has settled, because a replay resolves it before the next outcome.
+   * Writes settle in the order in which they are made.
+   */
+  holdFor(write: Promise<unknown>): void
   /** Adds an outcome. Adding it again has no effect. @returns whether the code awaits the outcome */
   add(step: StepRecord): boolean
   /** Whether nothing is left to deliver. */
@@ -24,6 +29,9 @@ export interface Deliveries {
  * results. Calls with different names still match their own records.
  */
 export const MICROTASKS_PER_OUTCOME = 32
+
+/** How many writes that follow each other can hold an outcome, so that code that writes without end delays no other branch for long. */
+const MAX_HOLDS = 32
 
 /** How much is delivered in one turn of the event loop: the code parses each result, and works with it. */
 const TURN_SIZE = 128 * 1_024
@@ -54,6 +62,7 @@ export function createDeliveries(
   const known = new Set(outcomes.map(({ seq }) => seq))
   let yielding: (() => void)[] = []
   let pumping: Promise<void> | undefined
+  let held: Promise<unknown> | undefined
   let sizeOfTurn = 0
 
   const insert = (step: StepRecord) => {
@@ -94,9 +103,22 @@ export function createDeliveries(
     return true
   }
 
+  const hasNext = () => outcomes.some(({ seq }) => receivers.has(seq))
+
+  /** Waits for the writes of the code, and for those that the code makes next. */
+  const release = async () => {
+    for (let count = 0; held !== undefined && count < MAX_HOLDS; count++) {
+      const write = held
+      await write.catch(() => undefined)
+      if (held === write) held = undefined
+      await runMicrotasks()
+    }
+  }
+
   const pump = async () => {
     for (let isDelivered: boolean | Promise<true> = true; isDelivered; ) {
       await runMicrotasks()
+      if (held !== undefined && hasNext()) await release()
       if (sizeOfTurn >= TURN_SIZE) {
         await nextTurn()
         sizeOfTurn = 0
@@ -123,6 +145,9 @@ export function createDeliveries(
         yielding.push(resolve)
         wake()
       }),
+    holdFor(write) {
+      held = write
+    },
     add(step) {
       if (!receivers.has(step.seq)) return false
       insert(step)

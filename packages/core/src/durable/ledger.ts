@@ -56,6 +56,8 @@ export interface Ledger {
    * log.
    */
   yieldTurn(): Promise<void>
+  /** Delivers no outcome before this write of the code has settled: a replay resolves it before the next outcome too. */
+  holdFor(write: Promise<unknown>): void
   /** Whether recorded calls remain. Events that the code emits until then are already in the log. */
   isReplaying(): boolean
   /** Whether the next call that the code has to make again is this one. */
@@ -196,6 +198,7 @@ export function createLedger(parts: LedgerParts): Ledger {
   return {
     refresh,
     yieldTurn: deliveries.yieldTurn,
+    holdFor: deliveries.holdFor,
     isReplaying: order.isReplaying,
     isNextRecorded(kind, name) {
       const next = order.nextRecorded()

@@ -1,4 +1,6 @@
-import { EVERY_ROW } from '@perdure/ports'
+import { setImmediate } from 'node:timers/promises'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { EVERY_ROW, fromJsonText, toJsonText, type Write } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { createTestEngine, gate, outcomeOf, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
 import type { RunContext } from '../targets/run-context.ts'
@@ -28,7 +30,58 @@ async function executeTwice(
   return [run?.status, run?.error?.message]
 }
 
+/** Stores what the code emits, and its usage, later than everything else. */
+function withSlowWrites() {
+  const storage = createInMemoryStorage()
+  const { unitOfWork } = storage
+  const isUsage = (one: Write) => one.type === 'event.append' && one.events.some(({ type }) => type === 'usage')
+  const commit: typeof unitOfWork.commit = async (writes) => {
+    const isSlow = writes.some((one) => one.type === 'run.emit' || isUsage(one))
+    for (let turn = 0; isSlow && turn < 5; turn++) await setImmediate()
+    return unitOfWork.commit(writes)
+  }
+  return { ...storage, unitOfWork: { ...unitOfWork, commit } }
+}
+
 describe('the order of outcomes', () => {
+  it.each(['emit', 'usage'] as const)(
+    'is replayed for a branch that awaits %s while another one gets its outcome',
+    async (call) => {
+      const write = ({ emit, usage }: RunContext) =>
+        call === 'emit' ? emit('note.said', {}) : usage({ provider: 'p', model: 'm', inputTokens: 1 })
+      const flow = workflowOf('flow', async (_, context) => {
+        const { approval, step, sleep } = context
+        const results = await Promise.all([
+          approval('a').then(async () => {
+            await write(context)
+            return step('same', () => 'left')
+          }),
+          approval('b').then(() => step('same', () => 'right')),
+        ])
+        await sleep('nap', 10)
+        return results
+      })
+      const engine = createTestEngine({
+        workflows: [flow],
+        storage: withSlowWrites(),
+      })
+      await engine.start()
+      const { runId } = outcomeOf(await engine.execute('flow'))
+      await untilIdle(engine.clock)
+      const { items } = await engine.readApprovals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)
+      await Promise.all(
+        items.map(({ id }) =>
+          engine.resolveApproval({ approvalId: id, approved: true, by: 'bob', visibility: EVERY_ROW }),
+        ),
+      )
+      for (let turn = 0; turn < 40; turn++) await setImmediate()
+      await engine.advance(10)
+      await untilIdle(engine.clock)
+
+      expect(fromJsonText((await engine.find(runId))?.result ?? toJsonText(null))).toEqual(['left', 'right'])
+    },
+  )
+
   it.each([0, 1, 5, 20])(
     'is replayed for steps completed in one commit, with %i microtasks between the calls of a branch',
     async (count) => {

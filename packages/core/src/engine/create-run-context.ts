@@ -68,6 +68,11 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
       return members.emit('part.file', { fileId: written.id, mediaType: written.mediaType, url: written.url, ...named })
     },
   })
+  /** A write of the code between its calls has its place in the order of the outcomes. A write of a call is part of the call. */
+  const held = <T>(write: Promise<T>): Promise<T> => {
+    if (scope.nesting.current() === undefined) ledger.holdFor(write)
+    return write
+  }
   const shown = createShownState()
   let said: Authoring | undefined
   let caller: RunCaller | undefined
@@ -92,7 +97,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
         if (!ledger.isReplaying()) {
           const durable = journal.emit(type, payload, options.phase)
           keepState()
-          return durable
+          return held(durable)
         }
         // A replay must reject the same events as the first execution, even though it emits none.
         journal.check(type, payload, options.phase)
@@ -119,7 +124,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     clientTool: (call) => callClientTool(scope, call),
     usage: async (report) => {
       checkUsage(report)
-      await (ledger.isReplaying() ? ledger.yieldTurn() : budget.add(report))
+      await (ledger.isReplaying() ? ledger.yieldTurn() : held(budget.add(report)))
     },
     invoke: async <Target extends string | Invocable>(target: Target, input?: unknown) => {
       const ended = await childCalls.invoke(scope, target, input)

@@ -96,7 +96,7 @@ export const MAX_TARBALL_KB: Readonly<Record<string, number>> = {
   '@perdure/client': 75,
   '@perdure/console': 330,
   '@perdure/core': 1_000,
-  '@perdure/evals': 55,
+  '@perdure/evals': 65,
   '@perdure/http': 150,
   '@perdure/in-memory': 95,
   '@perdure/interop': 260,

@@ -16,13 +16,15 @@ export interface SessionRecord {
   readonly updatedAt: EpochMs // last activity: a change, a message, or the end of a run
 }
 
-/** The fields that a session update can set. */
-export const CHANGING_SESSION_FIELDS = ['title', 'metadata'] as const
+/** The fields that a session update can set; a missing member stays unchanged. */
+export type SessionChange = Partial<Pick<SessionRecord, 'title' | 'metadata'>>
 
-export type ChangingSession = Pick<SessionRecord, (typeof CHANGING_SESSION_FIELDS)[number]>
+export type ChangingSession = Pick<SessionRecord, keyof SessionChange>
 
-/** A missing member stays unchanged. */
-export type SessionChange = Partial<ChangingSession>
+export const CHANGING_SESSION_FIELDS = Object.keys({
+  title: true,
+  metadata: true,
+} satisfies Record<keyof SessionChange, true>) as readonly (keyof SessionChange)[]
 
 /** A session matches if it has every given value. */
 export interface SessionFilter {

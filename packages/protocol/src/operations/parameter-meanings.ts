@@ -5,6 +5,8 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   after: 'Id of the item after which the page begins.',
   agentId: 'Id under which the agent is registered.',
   approvalId: 'Id of the approval, `apr_…`.',
+  before:
+    'Sent by clients that read a thread in pages. The server ignores it, because the stream of the run has the messages.',
   chatId: 'Id of the chat, as its client chose it, or id of its session.',
   code: 'Return only runs whose error has this code.',
   conflictId: 'Id of the conflict between facts.',
@@ -36,6 +38,7 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   name: 'Name of the event, such as `order.paid`.',
   ifUpdatedAt: 'Deletes the block only if its `updatedAt` still has this value. Default: deletes it in any case.',
   namespace: 'Memory namespace. Lists return only this namespace; writes and deletes use `default` when it is missing.',
+  offset: 'Position from which the client follows the run: always -1, its beginning.',
   order: 'Sort order by time: `asc` for oldest first, `desc` for newest first.',
   nodeId: 'Id of the server, as listed by the cluster.',
   responseId: 'Id of the response, `resp_` and the id of its run.',

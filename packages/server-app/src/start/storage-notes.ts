@@ -1,6 +1,12 @@
 import { type Logger, StartError } from '@perdure/ports'
-import type { OpenedSchema } from '@perdure/postgres'
 import type { OpenedDatabase } from '@perdure/sqlite'
+
+/** What PostgreSQL tells: its package is an optional peer, so the declarations cannot name its type. */
+interface OpenedSchema {
+  readonly schema: string
+  readonly schemaVersion: number
+  readonly change: { readonly from: number; readonly to: number } | undefined
+}
 
 /** What a storage tells while it opens. */
 interface StorageCallbacks {

@@ -83,7 +83,6 @@ export const AgUiCapabilities = documented(
   },
 )
 
-/** A client of TanStack has one URL: it reads a thread, and follows a run, where it sends its messages. */
 /** A client of TanStack has one URL: there it sends its messages, reads a thread and follows a run. */
 export const AgUiQuery = v.strictObject({
   threadId: v.optional(ClientId),
@@ -93,16 +92,19 @@ export const AgUiQuery = v.strictObject({
   before: v.optional(v.string()),
 })
 
+export const AgUiActiveRun = documented(
+  v.object({ runId: member(v.string(), 'Id of the newest run.') }),
+  'The newest run of a thread.',
+  { runId: RUN_ID },
+)
+
 export const AgUiThread = documented(
   v.object({
     messages: member(
       v.array(AgUiMessage),
       'Always empty: the stream of the run begins with the messages of the thread.',
     ),
-    activeRun: member(
-      v.nullable(v.object({ runId: member(v.string(), 'Id of the newest run.') })),
-      'The newest run of the thread; `null` if it has none.',
-    ),
+    activeRun: member(v.nullable(AgUiActiveRun), 'The newest run of the thread; `null` if it has none.'),
   }),
   'What a client follows after it has loaded a thread.',
   { messages: [], activeRun: { runId: RUN_ID } },

@@ -125,8 +125,7 @@ const LOOKS = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusa
 
 /** The rules of WCAG 2.2 AA that the page breaks, with the elements. */
 export async function accessibilityProblems(page: Page, which: 'all' | 'looks'): Promise<readonly string[]> {
-  // The pages of the console are one document.
-  if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axe.source)
+  await page.evaluate(axe.source)
   return page.evaluate<string[]>(`axe
     .run(document, { runOnly: ${JSON.stringify(which === 'all' ? WCAG : { type: 'rule', values: LOOKS })} })
     .then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 160))))`)

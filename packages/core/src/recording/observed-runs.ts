@@ -41,11 +41,17 @@ export const sumOfUsage = (one: RecordedUsage, other: RecordedUsage): RecordedUs
   costUsd: one.costUsd + other.costUsd,
 })
 
+/** The text that a result is, or has as its member `text`; `undefined` for any other result. */
+export function textInResult(result: unknown): string | undefined {
+  if (typeof result === 'string') return result
+  const hasText = typeof result === 'object' && result !== null && 'text' in result
+  return hasText && typeof result.text === 'string' ? result.text : undefined
+}
+
 /** The text of the last answer. */
 export function answerText(result: unknown, { calls }: RunRecording): string {
-  if (typeof result === 'string') return result
-  if (typeof result === 'object' && result !== null && 'text' in result && typeof result.text === 'string')
-    return result.text
+  const text = textInResult(result)
+  if (text !== undefined) return text
   const last = calls.findLast((call) => call.kind === 'model')
   return last === undefined ? '' : last.answer.flatMap((part) => ('text' in part ? [part.text] : [])).join('')
 }

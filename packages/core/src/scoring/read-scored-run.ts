@@ -1,6 +1,6 @@
 import { EVERY_ROW, type EventLog, fromJsonText, type JsonText, type RunRecord, type RunStore } from '@perdure/ports'
 import { eachEvent } from '../realtime/each-event.ts'
-import { answerText, observedRuns } from '../recording/observed-runs.ts'
+import { answerText, observedRuns, textInResult } from '../recording/observed-runs.ts'
 import { type RecordedRun, type RunRecording, startRecording } from '../recording/recording-of.ts'
 import { NonRetryableError } from '../runs/non-retryable-error.ts'
 import type { ScoredRun, ScorerSource } from '../targets/scoring-options.ts'
@@ -30,11 +30,7 @@ export const createReadScoredRun =
 
 /** Some results have no text: the text is then that of the last answer in the log. */
 const needsLog = ({ result }: RecordedRun, reads: readonly ScorerSource[] | undefined): boolean =>
-  reads === undefined || reads.includes('log') || (reads.includes('text') && !hasText(result))
-
-const hasText = (result: unknown): boolean =>
-  typeof result === 'string' ||
-  (typeof result === 'object' && result !== null && 'text' in result && typeof result.text === 'string')
+  reads === undefined || reads.includes('log') || (reads.includes('text') && textInResult(result) === undefined)
 
 /** The payloads of one log, in characters. The server judges several runs at the same time. */
 const MAX_LOG_LENGTH = 16 * 1_024 * 1_024

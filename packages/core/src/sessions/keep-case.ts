@@ -20,6 +20,7 @@ import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { caseDecisions, caseInput, type KeptCase, redactContent } from '../recording/kept-case.ts'
+import { textInResult } from '../recording/observed-runs.ts'
 import { isBefore, isTurn } from '../runs/turn.ts'
 import { partsOfInput } from './answer-parts.ts'
 
@@ -109,7 +110,7 @@ async function keptRun({ approvals }: KeepCaseDeps, run: RunRecord, earlier: Ear
   const decided = asked.flatMap(({ name, status }) =>
     status === 'approved' || status === 'denied' ? [{ name, isApproved: status === 'approved' }] : [],
   )
-  const expected = run.result === undefined ? undefined : textOfResult(fromJsonText(run.result))
+  const expected = run.result === undefined ? undefined : textInResult(fromJsonText(run.result))
   const { notes, ...question } = questionOf(run, earlier)
   return {
     case: {
@@ -155,11 +156,6 @@ function questionOf(
 
 const isChat = (input: unknown): boolean =>
   typeof input === 'string' || (isFields(input) && (typeof input.text === 'string' || Array.isArray(input.messages)))
-
-function textOfResult(result: unknown): string | undefined {
-  const text = isFields(result) ? result.text : result
-  return typeof text === 'string' ? text : undefined
-}
 
 interface Found {
   readonly asked: readonly AskedApproval[]

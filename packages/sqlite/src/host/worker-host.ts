@@ -63,13 +63,22 @@ export interface WorkerHostOptions {
 const MAX_GROUPS = 2
 
 /**
+ * V8 would let the garbage of the thread grow to about 100 MiB before it collects it. What the thread allocates is dead
+ * after its commit, so that a collection costs little however often it runs.
+ */
+const MAX_YOUNG_MIB = 16
+
+/**
  * Starts the thread. Call this before opening the file, so that the thread loads its modules meanwhile: both take about
  * as long.
  */
 export function startStorageWorker(): StorageWorker {
   const isSource = import.meta.url.endsWith('.ts')
   const url = new URL(isSource ? './storage-worker.ts' : './storage-worker.cjs', import.meta.url)
-  const worker = new Worker(url, isSource ? { execArgv: ['--conditions=perdure-source'] } : {})
+  const worker = new Worker(url, {
+    ...(isSource ? { execArgv: ['--conditions=perdure-source'] } : {}),
+    resourceLimits: { maxYoungGenerationSizeMb: MAX_YOUNG_MIB },
+  })
   const ended = Promise.withResolvers<void>()
   const pending: { resolve(reply: WorkerReply): void; reject(error: unknown): void }[] = []
   let fault: Refusal | undefined

@@ -1,5 +1,5 @@
 /**
- * Makes the pictures of docs/guides/console.md from a running console: `node --conditions=perdure-source
+ * Makes the pictures of docs/guides/console.md from a running console, in light and dark colours: `node --conditions=perdure-source
  * e2e/console-pictures.ts`. With CONSOLE_PICTURES=<folder>, also makes a picture of every page in light and dark colours,
  * and in a narrow window, for review.
  */
@@ -72,7 +72,7 @@ const guidePictures = ({ answered, failed, thread, chat }: Shop): readonly Pictu
   {
     name: 'run',
     address: `runs/${answered}`,
-    height: 620,
+    height: 760,
     prepare: (page) => page.locator('.span-row', { hasText: 'track_parcel' }).click(),
   },
   {
@@ -128,17 +128,27 @@ async function save({ page, context }: ConsolePage, path: string): Promise<void>
   await session.detach()
 }
 
-async function makeGuidePictures(opened: ConsolePage, shop: Shop): Promise<void> {
+/** The site shows the pictures of the colours that its reader has chosen. */
+const SCHEMES = [
+  { colorScheme: 'light', suffix: '' },
+  { colorScheme: 'dark', suffix: '-dark' },
+] as const
+
+async function makeGuidePictures(
+  opened: ConsolePage,
+  shop: Shop,
+  { colorScheme, suffix }: (typeof SCHEMES)[number],
+): Promise<void> {
   mkdirSync(GUIDE, { recursive: true })
   const { page, open } = opened
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
   for (const { name, address, height, prepare } of guidePictures(shop)) {
     await page.setViewportSize({ width: WIDTH, height })
     await open(`#/${address}`)
     await page.waitForTimeout(700)
     await prepare?.(page)
     await page.waitForTimeout(300)
-    await save(opened, join(GUIDE, `console-${name}.webp`))
+    await save(opened, join(GUIDE, `console-${name}${suffix}.webp`))
   }
 }
 
@@ -165,9 +175,8 @@ try {
   const shop = await openShop(world)
   // The metrics are sampled every 15 seconds.
   if (REVIEW !== undefined) await new Promise((resolve) => setTimeout(resolve, 31_000))
-  const opened = await signedIn(world)
-  await makeGuidePictures(opened, shop)
-  if (REVIEW !== undefined) await makeReviewPictures(opened, shop, REVIEW)
+  for (const scheme of SCHEMES) await makeGuidePictures(await signedIn(world), shop, scheme)
+  if (REVIEW !== undefined) await makeReviewPictures(await signedIn(world), shop, REVIEW)
 } finally {
   await world.close()
 }

@@ -155,6 +155,21 @@ needsTool('chromium').describe('a page of the site in Chromium', () => {
     await page.setViewportSize({ width: 1280, height: 800 })
   })
 
+  it.each([
+    ['light', /console-run\.webp$/],
+    ['dark', /console-run-dark\.webp$/],
+  ] as const)('shows its picture in the colours of the page, and links the file: %s', async (colorScheme, file) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await open('')
+    const shown = page.locator('.vp-doc a:visible > img')
+
+    expect(await shown.count()).toBe(1)
+    expect(await shown.getAttribute('src')).toMatch(file)
+    await expect.poll(() => shown.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1200)
+    const link = await shown.locator('..').getAttribute('href')
+    expect((await page.request.get(new URL(link ?? '', url('')).href)).status()).toBe(200)
+  })
+
   it('finds a section without another host', async () => {
     await open('')
     await page.getByRole('button', { name: 'Search' }).first().click()

@@ -146,7 +146,8 @@ try {
   writeFileSync(join(sandbox.cwd, 'package.json'), '{ "type": "module" }\n')
   linkPackages(join(sandbox.cwd, 'node_modules'))
   await record(sandbox)
-  const caption = 'A recording of the program below. The banner of the server, its log and longer pauses are left out.'
+  const caption =
+    'The program below is killed after the payment, and pays once. The banner, the log and longer pauses are cut.'
   mkdirSync(join(TARGET, '..'), { recursive: true })
   writeFileSync(
     TARGET,

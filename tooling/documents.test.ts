@@ -105,6 +105,26 @@ describe('the pages of the site', () => {
   })
 })
 
+describe('the change log', () => {
+  it('lists each change set once, below the heading of its kind', () => {
+    const changeSets = readdirSync(`${root}/.changeset`).filter((name) => name.endsWith('.md'))
+    const isMinor = (name: string) => /: minor$/m.test(readDocument(`.changeset/${name}`).split('---')[1] ?? '')
+    const unreleased = changeLog()
+      .split('\n## ')
+      .find((part) => part.startsWith('Not released yet\n'))
+    const listed = new Map(
+      unreleased
+        ?.split('\n### ')
+        .slice(1)
+        .map((part) => [part.split('\n', 1)[0], part.match(/^- /gm)?.length]),
+    )
+
+    const minor = changeSets.filter(isMinor).length
+    expect(listed.get('Minor Changes') ?? 0).toBe(minor)
+    expect(listed.get('Patch Changes') ?? 0).toBe(changeSets.length - minor)
+  })
+})
+
 describe('the documents of the package', () => {
   const packed = packedDocuments()
 

@@ -17,10 +17,34 @@ export function changeLog(): string {
     .concat('\n')
 }
 
+/** The headings that changesets writes for a release. */
+const KINDS = ['Major', 'Minor', 'Patch'] as const
+
+interface Note {
+  readonly kind: (typeof KINDS)[number]
+  readonly text: string
+}
+
 function unreleased(): readonly string[] {
   const notes = globSync('.changeset/*.md', { cwd: root })
     .sort()
-    .map((path) => readFileSync(join(root, path), 'utf8').replace(/^---\n.*?^---\n/ms, ''))
-    .map((text) => `- ${text.trim().replaceAll('\n', '\n  ')}`)
-  return notes.length === 0 ? [] : ['## Not released yet', notes.join('\n')]
+    .map((path) => noteOf(readFileSync(join(root, path), 'utf8')))
+  const kinds = KINDS.filter((kind) => notes.some((note) => note.kind === kind))
+  if (kinds.length === 0) return []
+  return ['## Not released yet', ...kinds.flatMap((kind) => [`### ${kind} Changes`, listOf(notes, kind)])]
+}
+
+function noteOf(changeSet: string): Note {
+  const [, head = '', text = ''] = /^---\n(.*?)^---\n(.*)$/ms.exec(changeSet) ?? []
+  const kind = KINDS.find((one) => head.includes(`: ${one.toLowerCase()}\n`)) ?? 'Patch'
+  return { kind, text: text.trim() }
+}
+
+/** Changes that break something come first. */
+function listOf(notes: readonly Note[], kind: Note['kind']): string {
+  const texts = notes.filter((note) => note.kind === kind).map(({ text }) => text)
+  const isBreaking = (text: string) => /^Breaking:/m.test(text)
+  return [...texts.filter(isBreaking), ...texts.filter((text) => !isBreaking(text))]
+    .map((text) => `- ${text.replaceAll('\n', '\n  ')}`)
+    .join('\n')
 }

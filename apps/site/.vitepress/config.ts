@@ -53,6 +53,7 @@ export default defineConfig({
   metaChunk: true,
   router: { prefetchLinks: false },
   markdown: {
+    image: { lazyLoading: true },
     anchor: { slugify: slugOf },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
@@ -66,6 +67,7 @@ export default defineConfig({
     outline: [2, 3],
     externalLinkIcon: true,
     notFound: { linkLabel: 'Take me home' },
+    footer: { message: 'MIT license. This site sets no cookies and loads nothing from other hosts.' },
     nav: [
       { text: 'Guides', link: '/guides/', activeMatch: '^/guides/(?!why|compare)' },
       { text: 'Reference', link: '/reference/', activeMatch: '^/reference/' },

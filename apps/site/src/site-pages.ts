@@ -76,8 +76,16 @@ export const forVitePress = ({ path, markdown }: SitePage): string => {
   const text = changeProse(markdown.replace(/^<!--.*?-->\n+/s, ''), (prose) =>
     prose.replace(/(?<!\\)<(?!br>)/g, '&lt;').replaceAll('{{', '&#123;&#123;'),
   )
-  return path === 'index.md' ? homePage(text) : text
+  const shown = text.replace(/^!\[([^\]]*)\]\((\S+)\.webp\)$/gm, picture)
+  return path === 'index.md' ? homePage(shown) : shown
 }
+
+/** A picture in the colours of the page. It links its file, because a narrow page shows it too small to read. */
+const picture = (_: string, alt: string, file: string): string =>
+  [
+    `[![${alt}](${file}.webp)](${file}.webp){.in-light}`,
+    `[![${alt}](${file}-dark.webp)](${file}-dark.webp){.in-dark}`,
+  ].join('\n')
 
 /** The README in a wide layout, with links to the pages to read next, and without its list of documents: the site has menus. */
 function homePage(readme: string): string {

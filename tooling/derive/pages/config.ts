@@ -8,16 +8,24 @@ export const configPage = (): string =>
       'flags; later sources override earlier ones. Unknown fields are refused. In the environment, lists are comma-separated.',
     'A *secret reference* names where a secret is stored and never contains it: `env:NAME`, `file:path` (relative to the folder of the ' +
       'configuration, readable by its owner only), or `keyring:account`, which requires the optional package `@napi-rs/keyring`.',
-    table(['Field', 'Environment', 'Values', 'Default', 'Meaning'], configFields.map(toRow)),
+    ...[...groups()].flatMap(([name, fields]) => [
+      `## ${name}`,
+      table(['Field', 'Meaning, and name in the environment', 'Default, and values'], fields.map(toRow)),
+    ]),
   )
+
+/** The fields by the first part of their path. */
+const groups = (): ReadonlyMap<string, readonly ConfigField[]> =>
+  Map.groupBy(configFields, ({ path }) => path.split('.', 1)[0] ?? path)
 
 const toRow = (field: ConfigField) => [
   code(field.path),
-  code(field.env),
-  field.choices === undefined ? describeType(field.type) : codes(field.choices),
-  field.default === undefined ? 'none' : code(JSON.stringify(field.default)),
-  field.note,
+  `${field.note}<br>${code(field.env)}`,
+  `${field.default === undefined ? 'none' : code(JSON.stringify(field.default))}<br>${valuesOf(field)}`,
 ]
+
+const valuesOf = ({ choices, type }: ConfigField): string =>
+  choices === undefined ? describeType(type) : codes(choices)
 
 const describeType = (type: ConfigField['type']) => TYPE_NAMES[type] ?? type
 

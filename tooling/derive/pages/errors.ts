@@ -20,7 +20,7 @@ export const errorsPage = (): string =>
       '*Retry*: the same request may succeed later; `Retry-After` says when. *Property*: the property that holds the identifier when the error is ' +
       'stored as data, such as the `error` of a failed run. An error without an entry in the last column is answered by no operation: it is stored ' +
       'with a run, or occurs before an operation is selected.',
-    table(['Error', 'Status', 'Property', 'Retry', 'Meaning', 'Answered by'], Object.entries(ERRORS).map(toErrorRow)),
+    table(['Error', 'Status', 'Meaning', 'Retry', 'Property', 'Answered by'], Object.entries(ERRORS).map(toErrorRow)),
     '## Refused starts',
     'Reasons why `perdure server` does not start. They are written to stderr with exit code 2, never sent over HTTP.',
     table(['Kind', 'Meaning'], toPairs(START_ERRORS)),
@@ -37,9 +37,9 @@ export const errorsPage = (): string =>
 const toErrorRow = ([error, { status, family, retryable, summary, openai }]: [string, ErrorSpec]) => [
   code(error),
   String(status),
-  code(family),
-  retryable ? 'yes' : '',
   openai === undefined ? summary : `${summary} OpenAI clients get ${code(openai)}.`,
+  retryable ? 'yes' : '',
+  code(family),
   describeUse(error as ErrorCode),
 ]
 

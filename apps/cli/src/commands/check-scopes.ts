@@ -19,5 +19,7 @@ function hintFor(unknown: string): string {
   const near = same.length === 0 ? nearest(`${noun}:${verb}`, NAMES) : nearVerb && `${noun}:${nearVerb}`
   const suggestion = near === undefined ? undefined : [near, ...rest].join(':')
   if (suggestion !== undefined && isGrantable(suggestion)) return `Did you mean ${suggestion}?`
-  return same.length === 0 ? 'see docs/reference/scopes.md for the scopes' : `use one of ${same.join(', ')}`
+  return same.length === 0
+    ? 'run: perdure docs search scopes. Only admin:* covers every scope'
+    : `use one of ${same.join(', ')}`
 }

@@ -40,7 +40,7 @@ describe('perdure upgrade --check', () => {
 
     expect(found('schema')).toMatchObject({
       status: 'warn',
-      message: expect.stringMatching(/^\d+ migrations pending \(26 /),
+      message: expect.stringMatching(/^pending migrations: 26 [a-z-]+, .*; applied to a copy of \d+ bytes in /),
     })
     expect(found('schema')).toMatchObject({ fix: 'perdure backup create --verify' })
     expect(found('runs')).toMatchObject({ status: 'ok', message: expect.stringMatching(/^all \d\d? open runs/) })

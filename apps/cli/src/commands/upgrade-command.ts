@@ -102,13 +102,18 @@ async function checkSharedStorage(config: ServerConfig, loaded: LoadedConfig): P
   return { findings: [...findings, unknown] }
 }
 
+function continuingText(checked: number): string {
+  if (checked === 0) return 'there are no open runs'
+  return checked === 1 ? 'the only open run would continue' : `all ${checked} open runs would continue`
+}
+
 async function checkRuns(config: ServerConfig, loaded: LoadedConfig): Promise<UpgradeCheck> {
   try {
     const { checked, problems } = await openRunProblems(loaded, config)
     const stranded = problems.filter(isStranded)
     const runs = { checked, stranded: stranded.length, items: stranded.slice(0, LISTED_RUNS) }
     const [first] = stranded
-    if (first === undefined) return { findings: [ok('runs', `all ${checked} open runs would continue`)], runs }
+    if (first === undefined) return { findings: [ok('runs', continuingText(checked))], runs }
     const example = `${first.runId}, ${first.target}: ${first.detail}`
     const message = `${stranded.length} of ${checked} open runs would not continue, such as ${example}`
     const fix = 'register the code that they need; perdure upgrade --check --json lists them'

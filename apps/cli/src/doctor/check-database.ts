@@ -1,7 +1,7 @@
 import type { ServerConfig } from '@perdure/protocol'
 import { type DatabaseInspection, inspectDatabase } from '@perdure/server-app/admin'
 import type { LoadedConfig } from '../config/load-config.ts'
-import { type Finding, failFrom, ok, warn } from './finding.ts'
+import { type Finding, failFrom, ok, pendingText, warn } from './finding.ts'
 
 /** Due times and leases would differ between the server and its database. */
 const MOST_SKEW_MS = 2_000
@@ -38,5 +38,5 @@ function checkSkew({ clockSkewMs }: DatabaseInspection): Finding {
 function checkSchema({ storage }: ServerConfig, { applied, pending }: DatabaseInspection): Finding {
   if (applied.length === 0) return ok('schema', `no schema ${storage.schema} yet: the first start creates it`)
   if (pending.length === 0) return ok('schema', `${storage.schema} is up to date, ${applied.length} migrations applied`)
-  return warn('schema', `${pending.length} migrations pending; the next start applies them`, 'perdure migrate up')
+  return warn('schema', `${pendingText(pending)}; applied by the next start`, 'perdure migrate up')
 }

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import type { ServerConfig } from '@perdure/protocol'
 import { storageEncryption } from '@perdure/server-app/admin'
 import type { LoadedConfig } from '../config/load-config.ts'
-import { type Finding, fail, failFrom, ok, warn } from './finding.ts'
+import { type Finding, fail, failFrom, ok, pendingText, warn } from './finding.ts'
 import { shellWord } from './shell-word.ts'
 
 /** `statfs` types of /proc and /sys on Linux. */
@@ -42,13 +42,9 @@ export async function checkSchema(config: ServerConfig, loaded: LoadedConfig): P
     const repair = async () => {
       const { migrate } = await import('@perdure/sqlite')
       const { applied } = await migrate(path, { encryption })
-      return `applied ${pending.length} migrations, up to ${applied.at(-1)?.version}; a copy of the old database is next to ${path}`
+      return `applied the pending migrations, up to ${applied.at(-1)?.version}; a copy of the old database is next to ${path}`
     }
-    const finding = warn(
-      'schema',
-      `${pending.length} migrations pending; the next start applies them`,
-      'perdure migrate up',
-    )
+    const finding = warn('schema', `${pendingText(pending)}; applied by the next start`, 'perdure migrate up')
     return { ...finding, repair }
   } catch (error) {
     return failFrom('schema', error, 'restore a backup, or move the file away to start with an empty database')

@@ -32,6 +32,10 @@ export function failFrom(check: string, error: unknown, otherwise: string): Find
   return fail(check, typeof message === 'string' ? message : String(error), typeof hint === 'string' ? hint : otherwise)
 }
 
+/** Names the migrations that a database needs. */
+export const pendingText = (pending: readonly { readonly version: number; readonly name: string }[]): string =>
+  `pending migrations: ${pending.map(({ version, name }) => `${version} ${name}`).join(', ')}`
+
 export function findingText({ check, status, message, fix }: Finding, paint: Paint = (_, text) => text): string {
   const line = `${paint(COLOURS[status], MARKS[status])} ${check.padEnd(8)} ${message}\n`
   return fix === undefined ? line : `${line}    fix: ${fix}\n`

@@ -6,7 +6,7 @@ import { filesDirectory, storageEncryption } from '@perdure/server-app/admin'
 import { createBackup, migrate, migrationStatus } from '@perdure/sqlite'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { isAlive } from '../is-alive.ts'
-import { type Finding, fail, failFrom, ok, warn } from './finding.ts'
+import { type Finding, fail, failFrom, ok, pendingText, warn } from './finding.ts'
 
 interface Rehearsal {
   readonly findings: readonly Finding[]
@@ -43,8 +43,7 @@ export async function rehearseMigrations(config: ServerConfig, loaded: LoadedCon
     const startedMs = performance.now()
     await migrate(copy, { encryption, keepsCopy: false })
     const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1)
-    const names = pending.map(({ version, name }) => `${version} ${name}`).join(', ')
-    const text = `${pending.length} migrations pending (${names}); on a copy of ${bytes} bytes they took ${seconds} s`
+    const text = `${pendingText(pending)}; applied to a copy of ${bytes} bytes in ${seconds} s`
     const directory = filesDirectory({ path, files }, loaded.configDir)
     return {
       findings: [warn('schema', text, 'perdure backup create --verify')],

@@ -7,14 +7,12 @@ export const MissingPage = defineComponent({
   setup: () => () =>
     h('main', { class: 'missing' }, [
       h('h1', 'Page not found'),
-      h(
-        'p',
-        'The address may be mistyped, or the page was moved. The search at the top of the page finds its new place.',
-      ),
+      h('p', 'The address may be mistyped, or the page has moved. Use the search at the top of the page to find it.'),
       h('p', [
         h('a', { href: withBase('/') }, 'Go to the start'),
         ' or ',
         h('a', { href: withBase('/guides/') }, 'read the guides'),
+        '.',
       ]),
     ]),
 })

@@ -39,13 +39,13 @@ export const RecordedTerminal = defineComponent({
 
     return () =>
       h('figure', { class: 'recorded' }, [
-        h('div', { class: 'recorded-panes' }, recording.panes.map(pane)),
         h('figcaption', { class: 'recorded-caption' }, [
           h('button', { type: 'button', onClick: () => (isPlaying.value ? pause() : play()) }, [
             isPlaying.value ? 'Pause' : 'Play the recording',
           ]),
           h('span', recording.caption),
         ]),
+        h('div', { class: 'recorded-panes' }, recording.panes.map(pane)),
       ])
   },
 })

@@ -1,6 +1,9 @@
+import { writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { eventually, type Shown, startDurableServer } from './durable-server.ts'
 
+const ONE_SLOT = join(import.meta.dirname, 'fixtures/one-slot.config.mjs')
 const POSTS = 50
 const KILL_AFTER = 15
 
@@ -30,6 +33,28 @@ describe('a session with queued runs', () => {
     const { turns, interrupted } = readTurns(server.ledger())
     expect(turns).toEqual(created)
     expect(interrupted.length).toBeLessThanOrEqual(1)
+  })
+
+  it('interrupts a turn that waits for a slot of the server, also when the server is killed', async () => {
+    const server = await startDurableServer(ONE_SLOT)
+    const start = async (agentId: string, body: object) =>
+      (await server.post(`/agents/${agentId}/run`, body, { prefer: 'respond-async' })).body.runId
+    const turns = async () =>
+      (await server.itemsOf<Shown>('/runs?sessionId=ses-2&order=asc')).map(({ status }) => status)
+    const first = await start('chat', { input: 'first', sessionId: 'ses-2' })
+    await eventually(turns).toEqual(['suspended'])
+    await start('work', { input: null })
+    const [approval] = await server.itemsOf<Shown>(`/approvals?status=pending&runId=${first}`)
+    await server.post(`/approvals/${approval?.id}/resolve`, { approved: true })
+    await eventually(turns).toEqual(['queued'])
+
+    await start('chat', { input: 'second', sessionId: 'ses-2' })
+    await server.kill('SIGKILL')
+    await server.start()
+    await eventually(async () => (await turns())[0]).toBe('aborted')
+
+    writeFileSync(join(dirname(server.sandbox.env.E2E_LEDGER ?? ''), 'gate'), '')
+    await eventually(turns).toEqual(['aborted', 'completed'])
   })
 })
 

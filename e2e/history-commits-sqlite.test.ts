@@ -1,5 +1,5 @@
 import { describe, it, onTestFinished } from 'vitest'
-import { killAtCommits, SCENARIOS } from '../packages/ai-sdk/src/histories/every-commit.fixture.ts'
+import { killAtCommits, SCENARIOS, threeCommits } from '../packages/ai-sdk/src/histories/every-commit.fixture.ts'
 import { openWorld } from '../packages/ai-sdk/src/histories/world.fixture.ts'
 import { openSqliteStorage } from '../packages/sqlite/src/index.ts'
 
@@ -13,5 +13,7 @@ async function open(compacts: boolean) {
 }
 
 describe('a conversation on SQLite whose server is killed between two writes', () => {
-  it.each(ALL)('loses and repeats nothing of $name', ({ scenario, index }) => killAtCommits(scenario, index, open))
+  it.each(ALL)('loses and repeats nothing of $name', ({ scenario, index }) =>
+    killAtCommits(scenario, threeCommits(index), open),
+  )
 })

@@ -11,6 +11,8 @@ export interface CutStorage<Whole extends Storage> {
   readonly hasEnded: () => boolean
   /** Moves the cut: it comes after so many more commits. */
   endAfter(commits: number): void
+  /** Takes the cut back, or resolves after it if its commit has begun. */
+  spare(): Promise<void>
 }
 
 /**
@@ -49,6 +51,10 @@ export function cutAfter<Whole extends Storage>(whole: Whole, firstLimit: number
     hasEnded: () => hasEnded,
     endAfter(more) {
       if (!isOver) lastCommit = commits + more
+    },
+    async spare() {
+      lastCommit = Number.POSITIVE_INFINITY
+      if (isOver) await isCut
     },
   }
 }

@@ -20,12 +20,12 @@ interface Waiting {
 
 /** A message that comes while the agent works. Returns `undefined` if the user has taken it back. */
 async function sendMeanwhile(
-  { client, page, chatId }: BusyChat,
+  { world, client, page, chatId }: BusyChat,
   { onBusy, kind, file, change, via }: Meanwhile,
 ): Promise<Waiting | undefined> {
   const isSteering = onBusy === 'steer'
   // An edit moves a message one millisecond ahead in the queue.
-  await new Promise((resolve) => setTimeout(resolve, 3))
+  await world.elapse(3)
   const message = client.newMessage(isSteering ? 'plain' : kind, file)
   // The page shows the messages that wait, and sends them again with the next one.
   const view = via === 'page' ? await page.messages(chatId) : []

@@ -3,9 +3,18 @@ import type { Action, File, Meanwhile } from './actions.fixture.ts'
 import { play } from './play.fixture.ts'
 import type { World } from './server-world.fixture.ts'
 
+export interface KillPoints {
+  /** The number of the first commit. */
+  readonly first: number
+  readonly step: number
+  readonly points: number
+}
+
+const EACH_COMMIT: KillPoints = { first: 1, step: 1, points: Number.POSITIVE_INFINITY }
+const STEP = 5
+
 /** `CRASH_POINTS=all` crashes after each commit, otherwise after three of them that differ between scenarios. */
-const { step: STEP, points: POINTS } =
-  process.env.CRASH_POINTS === 'all' ? { step: 1, points: Number.POSITIVE_INFINITY } : { step: 5, points: 3 }
+export const threeCommits = (index: number): KillPoints => ({ first: 1 + (index % STEP), step: STEP, points: 3 })
 
 const crash = undefined
 
@@ -71,18 +80,22 @@ function counted(world: World) {
   return { world: { ...world, surviveFromNow }, kills: () => kills }
 }
 
+/** Tells the conversations of one server apart. */
+let plays = 0
+
 /** Kills the server after commits of the action, and judges the conversation each time. */
 export async function killAtCommits(
   { before = [], action, compacts = false }: Scenario,
-  index: number,
+  wanted: KillPoints,
   open: (compacts: boolean) => Promise<World & { stop(): Promise<void> }>,
 ): Promise<void> {
+  const { first, step, points: atMost } = process.env.CRASH_POINTS === 'all' ? EACH_COMMIT : wanted
   let points = 0
-  for (let commit = 1 + (index % STEP); points < POINTS; commit += STEP) {
+  for (let commit = first; points < atMost; commit += step) {
     const opened = await open(compacts)
     const { world, kills } = counted(opened)
     try {
-      await play(world, { actions: [...before, { ...action, crash: commit }, send('plain')], compacts })
+      await play(world, { actions: [...before, { ...action, crash: commit }, send('plain')], compacts }, `${++plays}-`)
     } catch (cause) {
       throw new Error(`killed after commit ${commit}: ${cause}`, { cause })
     } finally {

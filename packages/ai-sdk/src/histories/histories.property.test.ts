@@ -4,7 +4,6 @@ import { history } from './actions.fixture.ts'
 import { play } from './play.fixture.ts'
 import { openMemoryWorld } from './world.fixture.ts'
 
-/** Killed servers stay in memory: play more than some hundreds in several processes. */
 const HISTORIES = Number(process.env.HISTORIES ?? 30)
 
 describe('a conversation', () => {

@@ -21,7 +21,7 @@ export function createPage(world: Pick<World, 'call'>, agentId: string) {
     const { status, bytes } = await world.call({ method: 'GET', path: url.replace(/^.*\/v1\//, '/') })
     return status === 200 ? new TextDecoder().decode(bytes).trimEnd() : `${status} for ${url}`
   }
-  const linesOf = async (role: string, part: UiPart): Promise<readonly string[]> => {
+  const linesOfPart = async (role: string, part: UiPart): Promise<readonly string[]> => {
     const { type, text, url = '', toolName, parts = [] } = part
     if (type === 'text') return [`${role[0]} ${text}`]
     if (type === 'file') return [`f ${await contentOf(url)}`]
@@ -30,7 +30,7 @@ export function createPage(world: Pick<World, 'call'>, agentId: string) {
   }
   const linesOfAll = async (role: string, parts: readonly UiPart[]): Promise<readonly string[]> => {
     const lines: string[] = []
-    for (const part of parts) lines.push(...(await linesOf(role, part)))
+    for (const part of parts) lines.push(...(await linesOfPart(role, part)))
     return lines
   }
   const messages = async (chatId: string): Promise<readonly UiMessage[]> => {
@@ -46,9 +46,9 @@ export function createPage(world: Pick<World, 'call'>, agentId: string) {
       const user = shown.slice(0, shown.indexOf(message)).findLast(({ role }) => role === 'user')
       return user === undefined ? '' : textOf(user)
     },
-    async lines(chatId: string): Promise<readonly string[]> {
+    async linesOf(shown: readonly UiMessage[]): Promise<readonly string[]> {
       const lines: string[] = []
-      for (const { role, parts } of await messages(chatId)) lines.push(...(await linesOfAll(role, parts)))
+      for (const { role, parts } of shown) lines.push(...(await linesOfAll(role, parts)))
       return lines
     },
   }

@@ -24,14 +24,12 @@ export async function play(world: World, { actions, compacts }: History, name = 
 
   /** A chat that was forked may have runs that wait. */
   const runs = async () => (branch.turns.length === 0 ? [] : client.runsOf(chatId))
-  const settled = async () => {
-    for (const until = performance.now() + world.patienceMs; ; await world.pause()) {
+  const settled = () =>
+    world.until(async () => {
       const all = await runs()
       const queued = all.filter(({ status }) => status === 'queued')
-      if (queued.length === branch.queued.length && all.every(({ status }) => status !== 'running')) return
-      if (performance.now() > until) throw new Error(`runs are left: ${JSON.stringify(all)}`)
-    }
-  }
+      return queued.length === branch.queued.length && all.every(({ status }) => status !== 'running')
+    })
   const waitingRun = async () => (await runs()).find(({ status }) => status === 'suspended')
 
   const perform: { readonly [T in Action['type']]: (action: Extract<Action, { type: T }>) => Promise<void> } = {
@@ -114,10 +112,11 @@ export async function play(world: World, { actions, compacts }: History, name = 
     await perform[action.type](action as never)
     await settled()
     const kills = await world.surviveFromNow()
-    await settled()
+    if (kills > 0) await settled()
 
-    if ('tab' in action) views[action.tab] = await page.messages(chatId)
-    expect(await page.lines(chatId)).toEqual(shownBy(branch))
+    const shown = await page.messages(chatId)
+    if ('tab' in action) views[action.tab] = shown
+    expect(await page.linesOf(shown)).toEqual(shownBy(branch))
     const asked = world
       .prompts()
       .slice(prompts)
@@ -130,7 +129,7 @@ export async function play(world: World, { actions, compacts }: History, name = 
     const queue = await client.get<{ readonly items: readonly unknown[] }>(`/agents/${agentId}/chat/${chatId}/queue`)
     if (branch.turns.length > 0) expect(queue.items).toHaveLength(branch.queued.length)
   }
-  for (const { chatId: id, lines } of left) expect(await page.lines(id)).toEqual(lines)
+  for (const { chatId: id, lines } of left) expect(await page.linesOf(await page.messages(id))).toEqual(lines)
 }
 
 const shownBy = ({ turns, queued }: Branch) => [...turns.flatMap(pageOf), ...userLines(queued)]

@@ -34,9 +34,10 @@ export interface World {
   /** Resolves when the tool of this turn works in the present process. */
   untilHeld(text: string): Promise<void>
   release(text: string): void
-  pause(): Promise<void>
-  /** After this time, a run that works is stuck. */
-  readonly patienceMs: number
+  /** Resolves when the check returns `true`. It is repeated when something may have changed. */
+  until(check: () => Promise<boolean>): Promise<void>
+  /** Lets the clock of the server move ahead. */
+  elapse(ms: number): Promise<void>
 }
 
 export const initOf = ({ method, key, body, upload }: Call) => ({

@@ -1,10 +1,14 @@
-import { createInMemoryStorage } from '@perdure/in-memory'
+import { createInMemoryBlobStore, createInMemoryStorage } from '@perdure/in-memory'
+import { nodeDigest, systemClock } from '@perdure/platform-node'
+import { type Clock, plusMs } from '@perdure/ports'
 import { createServer, type PerdureServer } from '@perdure/server-app'
 import { jsonSchema, tool } from 'ai'
 import { chatAgent } from '../chat-agent.ts'
 import { cutAfter } from '../cut-storage.fixture.ts'
 import { QUIET } from '../server.fixture.ts'
 import { scriptedModel } from '../testing.ts'
+import { createChanges } from './changes.fixture.ts'
+import { mortalTimers } from './mortal-timers.fixture.ts'
 import { type Call, initOf, type Reply, type World } from './server-world.fixture.ts'
 import { shopAgent } from './shop.fixture.ts'
 
@@ -13,16 +17,15 @@ interface Process {
   readonly server: PerdureServer
   readonly isCut: Promise<void>
   readonly held: Set<string>
+  readonly endTimers: () => void
 }
-
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** A server in memory, whose process dies right after a commit, before anybody gets the answer of the commit. */
 export const openMemoryWorld = (compacts: boolean) => openWorld(compacts, createInMemoryStorage())
 
 export async function openWorld(
   compacts: boolean,
-  whole: ReturnType<typeof createInMemoryStorage>,
+  storage: ReturnType<typeof createInMemoryStorage>,
 ): Promise<World & { stop(): Promise<void> }> {
   const prompts: (readonly string[])[] = []
   const effects: string[] = []
@@ -32,6 +35,11 @@ export async function openWorld(
     released.set(text, gate)
     return gate
   }
+  const { note, noteCommits, until } = createChanges()
+  const whole = noteCommits(storage)
+  let aheadMs = 0
+  const clock: Clock = { ...systemClock, now: () => plusMs(systemClock.now(), aheadMs) }
+  const blobs = createInMemoryBlobStore({ clock, digest: nodeDigest })
   let kills = 0
   let dying: ReturnType<typeof cutAfter>
   let starting: Promise<Process> | undefined
@@ -39,6 +47,7 @@ export async function openWorld(
   const begin = async (): Promise<Process> => {
     const cut = cutAfter(whole, Number.POSITIVE_INFINITY)
     dying = cut
+    void cut.isCut.then(note)
     const held = new Set<string>()
     const isLive = () => dying === cut && !cut.hasEnded()
     const agent = shopAgent({
@@ -47,16 +56,18 @@ export async function openWorld(
       onEffect: (text) => void (isLive() && effects.push(text)),
       async released(text) {
         held.add(text)
+        note()
         await gateOf(text).promise
       },
     })
+    const { end: endTimers, ...timers } = mortalTimers()
     const server = await createServer({
       config: { auth: { kind: 'none' }, server: { rateLimit: { perIpRequests: 1_000_000 } } },
-      adapters: { storage: cut.storage, logger: QUIET },
+      adapters: { storage: cut.storage, blobs, clock, timers, logger: QUIET },
       agents: [agent],
     })
     await server.start({ listen: false })
-    return { server, isCut: cut.isCut, held }
+    return { server, isCut: cut.isCut, held, endTimers }
   }
 
   const live = async (): Promise<Process> => {
@@ -64,6 +75,7 @@ export async function openWorld(
     const process = await starting
     if (!dying.hasEnded()) return process
     kills++
+    process.endTimers()
     void process.server.stop({ force: true }).catch(() => undefined)
     starting = begin()
     return starting
@@ -96,24 +108,20 @@ export async function openWorld(
       dying.endAfter(commits)
     },
     async surviveFromNow() {
+      await dying.spare()
       await live()
-      dying.endAfter(Number.POSITIVE_INFINITY)
       const counted = kills
       kills = 0
       return counted
     },
     prompts: () => prompts,
     effects: () => effects,
-    async untilHeld(text) {
-      const until = performance.now() + 10_000
-      while (!(await live()).held.has(text)) {
-        if (performance.now() > until) throw new Error(`the turn ${text} does not begin`)
-        await nextTurn()
-      }
-    },
+    untilHeld: (text) => until(async () => (await live()).held.has(text)),
     release: (text) => gateOf(text).resolve(),
-    pause: nextTurn,
-    patienceMs: 60_000,
+    until,
+    async elapse(ms) {
+      aheadMs += ms
+    },
     async stop() {
       await (await live()).server.stop({ force: true })
     },

@@ -1,4 +1,5 @@
-import { EVERY_ROW, type ListedRun, type RunRecord, type RunStore } from '@perdure/ports'
+import { EVERY_ROW, type ListedRun, type RunRecord, type RunStatus, type RunStore } from '@perdure/ports'
+import { eachRun } from '../runs/each-run.ts'
 import { isBefore, isTurn } from '../runs/turn.ts'
 import type { RunTarget } from '../targets/run-target.ts'
 import { agentBusy } from './lanes/admission.ts'
@@ -39,6 +40,33 @@ export async function turnsAhead(runs: Pick<RunStore, 'list'>, { target, run, re
   const turns = (await earlierTurns(runs, run)).filter(({ id }) => !replaced.includes(id))
   if (turns.length > 0 && target.onBusy === 'reject') throw agentBusy()
   return turns
+}
+
+/**
+ * The turns of the session with one of these statuses that have begun. One that a crash has cut off, or whose wait has
+ * ended, is queued until it executes again.
+ */
+export async function begunTurns(
+  runs: RunStore,
+  { sessionId, targetId }: Pick<RunRecord, 'sessionId' | 'targetId'>,
+  statuses: readonly RunStatus[],
+): Promise<readonly string[]> {
+  const filter = { kind: 'agent', targetId, sessionId, isTurn: true, statuses } as const
+  const ids: string[] = []
+  for await (const { id, execution } of eachRun(runs, filter, { content: [] })) if (execution > 0) ids.push(id)
+  return ids
+}
+
+/** The turns that an interrupting message aborts while they wait: for a decision, or for a slot to execute again. */
+export async function turnsToInterrupt(
+  runs: RunStore,
+  { target, run, replaced }: NewTurn,
+  waiting: readonly { readonly id: string }[],
+): Promise<readonly string[]> {
+  if (target.onBusy !== 'interrupt') return []
+  const isMessage = target.concurrency === 'session' && isTurn(run)
+  const queued = isMessage ? await begunTurns(runs, run, ['queued']) : []
+  return [...waiting.map(({ id }) => id), ...queued.filter((id) => !replaced.includes(id))]
 }
 
 /** At most one turn of a session is suspended unless its registration has changed. */

@@ -1,7 +1,39 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { perdureError } from '@perdure/ports'
+import { perdureError, type Storage } from '@perdure/ports'
+import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
+import type { RunContext } from '../targets/run-context.ts'
+import type { StartRunRequest } from './start-request.ts'
 import { agentOf, createTestEngine, gate, outcomeOf, untilIdle } from './test-engine.fixture.ts'
+
+/** A chat whose turns think for a second, on a server with one slot. `open` starts another server on the same storage. */
+function thinkingWorld(storage: Storage = createInMemoryStorage()) {
+  const shared = { storage, clock: createManualClock(), ids: createSequenceIds() }
+  const work = gate()
+  const answered: unknown[] = []
+  const think = async (input: unknown, { sleep }: RunContext) => {
+    await sleep('think', '1s')
+    answered.push(input)
+  }
+  const open = () =>
+    createTestEngine({
+      ...{ ...shared, concurrency: 1, createSessionOnInvoke: true },
+      agents: [
+        agentOf('chat', think, { concurrency: 'session', onBusy: 'interrupt', onCrash: 'retry' }),
+        agentOf('work', () => work.promise),
+      ],
+    })
+  const engine = open()
+  const start = async (agentId: string, body: StartRunRequest['body'], on = engine) => {
+    const reply = await on.run(agentId, { body, answer: 'accepted' })
+    await untilIdle(shared.clock)
+    return outcomeOf(reply).runId
+  }
+  const statusOf = async (runId: string) => (await engine.find(runId))?.status
+  return { ...{ ...shared, engine, open, start, statusOf, work, answered } }
+}
+
+const message = (input: string) => ({ input, sessionId: 'ada' })
 
 const LATEST = { concurrency: 'single', onBusy: 'interrupt' } as const
 
@@ -79,5 +111,42 @@ describe('a run with onBusy interrupt', () => {
 
     expect(reply.status).toBe(202)
     expect((await engine.find(reply.runId ?? ''))?.status).toBe('queued')
+  })
+})
+
+describe('a message that interrupts', () => {
+  it('aborts a turn that has begun and waits for a slot of the server', async () => {
+    const { engine, clock, start, statusOf, work, answered } = thinkingWorld()
+    const first = await start('chat', message('first'))
+    await start('work', { input: null })
+    await engine.advance(1_000)
+    expect(await statusOf(first)).toBe('queued')
+
+    const second = await start('chat', message('second'))
+    expect([await statusOf(first), await statusOf(second)]).toEqual(['aborted', 'queued'])
+
+    work.resolve()
+    await untilIdle(clock)
+    await engine.advance(1_000)
+    expect([await statusOf(second), answered]).toEqual(['completed', ['second']])
+  })
+
+  it('does not abort a turn that waits for its first slot: nobody has answered it yet', async () => {
+    const { engine, clock, start, statusOf, work, answered } = thinkingWorld()
+    await start('work', { input: null })
+    const first = await start('chat', message('first'))
+
+    const second = await start('chat', message('second'))
+    expect([await statusOf(first), await statusOf(second)]).toEqual(['queued', 'queued'])
+
+    work.resolve()
+    await untilIdle(clock)
+    await engine.advance(1_000)
+    await engine.advance(1_000)
+    expect([await statusOf(first), await statusOf(second), answered]).toEqual([
+      'completed',
+      'completed',
+      ['first', 'second'],
+    ])
   })
 })

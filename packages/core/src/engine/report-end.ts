@@ -13,13 +13,13 @@ import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import { isLongerThan } from '../json/json-members.ts'
 import { abortIfActive } from '../runs/abort-if-active.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
-import { eachRun } from '../runs/each-run.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import { acceptedReply } from '../runs/run-outcome.ts'
 import { type SessionWritesDeps, sessionWrites } from '../sessions/session-writes.ts'
 import { inputFromChat } from '../targets/input-from-chat.ts'
 import { insertRun } from '../targets/insert-run.ts'
 import type { RunTargets } from '../targets/run-target.ts'
+import { begunTurns } from './earlier-turn.ts'
 import { endAsChat } from './ended-run-message.ts'
 import { INTERRUPTED } from './interrupted.ts'
 import { acceptedFlow, type NewRunDeps, type NewRunRequest, newRun } from './new-run.ts'
@@ -74,7 +74,7 @@ async function messageOf(deps: ReportEndDeps, ended: RunRecord, agentId: string)
   const body = { input, sessionId, userId, metadata: { endedRunId: ended.id } }
   const request = { body, principal: { subject: owner, caller }, origin: {} }
   const run = newRun(deps, request, { target, input, flow: flowOf(deps, target, request) })
-  const toInterrupt = target.onBusy === 'interrupt' ? await begunTurns(runs, run) : []
+  const toInterrupt = target.onBusy === 'interrupt' ? await begunTurns(runs, run, ACTIVE_RUN_STATUSES) : []
   const writes: readonly Write[] = [
     insertRun(targets, run),
     ...sessionWrites(deps, run, { session }),
@@ -134,12 +134,4 @@ async function inputOf({ logger }: ReportEndDeps, target: Target, { ended, maxRe
     })
     return chat
   }
-}
-
-/** The turns that have begun. One that a crash has cut off, or whose wait has ended, is queued until it executes again. */
-async function begunTurns(runs: RunStore, { sessionId, targetId }: RunRecord): Promise<readonly string[]> {
-  const filter = { kind: 'agent', targetId, sessionId, isTurn: true, statuses: ACTIVE_RUN_STATUSES } as const
-  const ids: string[] = []
-  for await (const { id, execution } of eachRun(runs, filter, { content: [] })) if (execution > 0) ids.push(id)
-  return ids
 }

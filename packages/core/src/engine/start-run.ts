@@ -29,7 +29,7 @@ import { checkInput } from '../targets/check-input.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
 import { type AwaitOutcomeDeps, awaitOutcome } from './await-outcome.ts'
 import { claimThread, refuseBusyThread, refuseHiddenThread } from './continued-thread.ts'
-import { turnsAhead } from './earlier-turn.ts'
+import { turnsAhead, turnsToInterrupt } from './earlier-turn.ts'
 import type { RunSeed } from './forks/run-seed.ts'
 import { INTERRUPTED } from './interrupted.ts'
 import { agentBusy, NO_SLOT } from './lanes/admission.ts'
@@ -158,7 +158,9 @@ async function decide(
   const first = deps.lines === undefined ? [] : takeDebounceSlot(run, taken?.slot)
   if (taken !== undefined) refuseBusyLane(target, taken)
   const replacement = await planReplacement(deps.runs, run, request.body.replaces)
-  const turns = await turnsAhead(deps.runs, { target, run, replaced: replacement.active })
+  const turn = { target, run, replaced: replacement.active }
+  const turns = await turnsAhead(deps.runs, turn)
+  const interrupting = await turnsToInterrupt(deps.runs, turn, turns)
   const ahead = await deps.lines?.ahead(target, run)
   const isBehind = taken !== undefined || ahead !== undefined || turns.length > 0
   const holder = taken?.slot?.freeAt === undefined ? taken?.slot?.runId : undefined
@@ -166,7 +168,6 @@ async function decide(
   // The session of a repeated run holds its files already, and its caller may not own them.
   const files = seed === undefined || request.body.sessionId !== undefined ? runFileWrites(run) : []
   const writes = [...first, ...more, ...ofSession, ...files, ...replacement.writes]
-  const interrupting = target.onBusy === 'interrupt' ? turns.map(({ id }) => id) : []
   const active = [...interrupting, ...replacement.active]
   const plan = planStart(deps, request, { claimed: withReplaced(claimed, { ...replacement, active }), seed, writes })
   return withShortStart(deps, { request, target }, plan)

@@ -10,7 +10,7 @@ import { type Connection, openConnection } from '../packages/sqlite/src/file/con
 import { databaseOpener } from '../packages/sqlite/src/file/open-database.ts'
 import { openSqliteStorage } from '../packages/sqlite/src/index.ts'
 import { runNow } from '../packages/storage/src/index.ts'
-import { readAuditLinks, readAuditState } from '../packages/storage/src/queries.ts'
+import { auditReads } from '../packages/storage/src/queries.ts'
 import { createRandom } from '../packages/testkit/src/random.ts'
 
 const SEED = Number(process.env.E2E_SEED ?? 20_261_121)
@@ -59,13 +59,13 @@ afterAll(() => {
 })
 
 const chain = {
-  links: async (range: { readonly afterSeq: number; readonly limit: number }) => runNow(readAuditLinks(db.db, range)),
-  state: async () => runNow(readAuditState(db.db)),
+  links: async (range: { readonly afterSeq: number; readonly limit: number }) => runNow(auditReads.links(db.db, range)),
+  state: async () => runNow(auditReads.state(db.db)),
 }
 const verify = createVerifyAudit({ chain, checkpoints, keys: KEYS, digest: nodeDigest, pause: async () => {} })
 
 const sql = (text: string, ...values: unknown[]) => db.database.prepare(text).run(...values)
-const rowAt = (seq: number): AuditLink => runNow(readAuditLinks(db.db, { afterSeq: seq - 1, limit: 1 }))[0]!
+const rowAt = (seq: number): AuditLink => runNow(auditReads.links(db.db, { afterSeq: seq - 1, limit: 1 }))[0]!
 const hashAt = (seq: number) => (seq === 0 ? '0'.repeat(64) : rowAt(seq).hash)
 const put = ({ seq, hash, prevHash, entry }: AuditLink) =>
   sql('UPDATE audit_entries SET hash = ?, prev_hash = ?, entry = ? WHERE seq = ?', hash, prevHash, entry, seq)

@@ -114,7 +114,11 @@ export const PLANTED_FAULTS = {
       )) + number, run_id`,
       replace: `select nextval('planted') + 0 * \${param('known')}::bigint, run_id`,
     },
-    { file: `${POSTGRES}/migrations/0001-log.ts`, find: 'sql: `\n', replace: 'sql: `\nCREATE SEQUENCE planted;\n' },
+    {
+      file: `${POSTGRES}/migrations/from-0001.ts`,
+      find: "name: 'log',\n    sql: `\n",
+      replace: "name: 'log',\n    sql: `\nCREATE SEQUENCE planted;\n",
+    },
   ],
   'lock-with-insertion': [
     WITHOUT_LOG_LOCK,

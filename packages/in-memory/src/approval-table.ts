@@ -4,11 +4,9 @@ import { createRecordTable } from './record-table.ts'
 import { isVisible, ofTarget } from './row-visibility.ts'
 import type { RunBelongings } from './thread-deletion.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Table, WritesOf } from './write-applier.ts'
 
-export interface ApprovalTable extends RunBelongings {
-  readonly store: ApprovalStore
-  readonly appliers: Pick<WriteAppliers, 'approval.insert' | 'approval.resolve' | 'approval.remind' | 'approval.fence'>
+export interface ApprovalTable extends Table<ApprovalStore, WritesOf<'approval'>>, RunBelongings {
   idsOfRun(runId: string): readonly string[]
 }
 

@@ -12,19 +12,14 @@ import {
   type StagedAuditEntry,
 } from '@perdure/ports'
 import { putEntry } from './undo-log.ts'
-import type { Transaction, WriteAppliers, WriteOf } from './write-applier.ts'
-
-export interface AuditTable {
-  readonly log: AuditLog
-  readonly appliers: Pick<WriteAppliers, 'audit.append' | 'audit.stage' | 'audit.release' | 'audit.prune'>
-}
+import type { Table, Transaction, WriteAppliers, WriteOf, WritesOf } from './write-applier.ts'
 
 const digest: ChainDigest = {
   sha256: (text) => createHash('sha256').update(text).digest('hex'),
   hmacSha256: (key, text) => createHmac('sha256', key).update(text).digest('hex'),
 }
 
-export function createAuditTable(events: Pick<WriteAppliers, 'event.append'>): AuditTable {
+export function createAuditTable(events: Pick<WriteAppliers, 'event.append'>): Table<AuditLog, WritesOf<'audit'>> {
   let entries: readonly AuditEntry[] = []
   const heads = new Map<'head' | 'base', AuditHead>()
   const outbox = new Map<string, StagedAuditEntry>()
@@ -59,7 +54,7 @@ export function createAuditTable(events: Pick<WriteAppliers, 'event.append'>): A
   }
 
   return {
-    log: {
+    store: {
       read: async ({ afterSeq, limit }) => after(afterSeq, limit),
       readBefore: async ({ beforeSeq, limit }) =>
         entries

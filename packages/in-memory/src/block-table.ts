@@ -2,14 +2,9 @@ import type { BlockRecord, BlockRef, BlockStore } from '@perdure/ports'
 import { createRecordTable } from './record-table.ts'
 import { isVisible } from './row-visibility.ts'
 import { putEntry } from './undo-log.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Table, WritesOf } from './write-applier.ts'
 
-export interface BlockTable {
-  readonly store: BlockStore
-  readonly appliers: Pick<WriteAppliers, 'block.put' | 'block.delete'>
-}
-
-export function createBlockTable(): BlockTable {
+export function createBlockTable(): Table<BlockStore, WritesOf<'block'>> {
   const blocks = createRecordTable<BlockRecord>()
   const ids = new Map<string, string>()
   const find = (ref: BlockRef) => blocks.get(ids.get(addressOf(ref)) ?? '')

@@ -4,11 +4,9 @@ import { takePage } from './ordered-page.ts'
 import { isVisible } from './row-visibility.ts'
 import type { SessionBelongings } from './session-deletion.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Table, WritesOf } from './write-applier.ts'
 
-export interface ChatTable extends SessionBelongings {
-  readonly store: ChatStore
-  readonly appliers: Pick<WriteAppliers, 'chat.insert' | 'chat.change' | 'chat.last'>
+export interface ChatTable extends Table<ChatStore, WritesOf<'chat'>>, SessionBelongings {
   /** Makes the message the newest one of the chat, if the session is a chat of the agent. */
   note(message: MessageRecord, brief: MessageBrief, undo: UndoLog): void
 }

@@ -1,12 +1,7 @@
 import type { ChangedSession, ConsolidationSpend, ConsolidationStore } from '@perdure/ports'
 import type { SessionBelongings } from './session-deletion.ts'
 import { putEntry } from './undo-log.ts'
-import type { WriteAppliers } from './write-applier.ts'
-
-export interface ConsolidationTable extends SessionBelongings {
-  readonly store: ConsolidationStore
-  readonly appliers: Pick<WriteAppliers, 'consolidation.seen' | 'consolidation.extracted' | 'consolidation.spend'>
-}
+import type { Table, WritesOf } from './write-applier.ts'
 
 /** What this table reads from other tables. */
 export interface SessionActivity {
@@ -16,7 +11,10 @@ export interface SessionActivity {
   isActive(sessionId: string): boolean
 }
 
-export function createConsolidationTable({ sessions, isActive }: SessionActivity): ConsolidationTable {
+export function createConsolidationTable({
+  sessions,
+  isActive,
+}: SessionActivity): Table<ConsolidationStore, WritesOf<'consolidation'>> & SessionBelongings {
   const seen = new Map<string, number>()
   const extracted = new Map<string, number>()
   const spent = new Map<string, ConsolidationSpend>()

@@ -2,23 +2,11 @@ import type { DeliveryRecord, DeliveryStore } from '@perdure/ports'
 import { createRecordTable } from './record-table.ts'
 import type { UndoLog } from './undo-log.ts'
 import type { WebhookTable } from './webhook-table.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Table, WritesOf } from './write-applier.ts'
 
-export interface DeliveryTable {
-  readonly store: DeliveryStore
-  readonly appliers: Pick<
-    WriteAppliers,
-    | 'webhook.delete'
-    | 'delivery.insert'
-    | 'delivery.claim'
-    | 'delivery.change'
-    | 'delivery.redeliver'
-    | 'delivery.release'
-    | 'delivery.prune'
-  >
-}
-
-export function createDeliveryTable(webhooks: WebhookTable): DeliveryTable {
+export function createDeliveryTable(
+  webhooks: WebhookTable,
+): Table<DeliveryStore, 'webhook.delete' | WritesOf<'delivery'>> {
   const deliveries = createRecordTable<DeliveryRecord>()
   const pending = (webhookId: string) =>
     deliveries.all().filter((delivery) => delivery.webhookId === webhookId && delivery.status === 'pending')

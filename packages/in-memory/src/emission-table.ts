@@ -1,13 +1,8 @@
 import { type EmissionPart, type EmissionStore, takeWithinPage } from '@perdure/ports'
 import { putEntry } from './undo-log.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Table, WritesOf } from './write-applier.ts'
 
-export interface EmissionTable {
-  readonly store: EmissionStore
-  readonly appliers: Pick<WriteAppliers, 'emission.insert' | 'emission.finish'>
-}
-
-export function createEmissionTable(): EmissionTable {
+export function createEmissionTable(): Table<EmissionStore, WritesOf<'emission'>> {
   const parts = new Map<string, EmissionPart>()
 
   return {

@@ -9,11 +9,9 @@ import {
 import type { SessionBelongings, TrimmedEvents } from './session-deletion.ts'
 import type { RunBelongings } from './thread-deletion.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Table } from './write-applier.ts'
 
-export interface EventTable extends RunBelongings, SessionBelongings, TrimmedEvents {
-  readonly log: EventLog
-  readonly appliers: Pick<WriteAppliers, 'event.append'>
+export interface EventTable extends Table<EventLog, 'event.append'>, RunBelongings, SessionBelongings, TrimmedEvents {
   /** Removes the oldest events before an instant, except events of runs to keep; returns the number removed. */
   trim(request: TrimRequest, undo: UndoLog): number
   remove(positions: readonly number[], undo: UndoLog): number
@@ -81,7 +79,7 @@ export function createEventTable(epoch: string): EventTable {
   }
 
   return {
-    log: {
+    store: {
       async read(stream, { after, limit, maxLength }) {
         const events = streams.get(streamName(stream)) ?? []
         const start = countThrough(events, after)

@@ -12,15 +12,10 @@ import { isVisible } from './row-visibility.ts'
 import type { SessionBelongings } from './session-deletion.ts'
 import type { RunBelongings } from './thread-deletion.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Table, WritesOf } from './write-applier.ts'
 
-export interface FactTable extends RunBelongings, SessionBelongings {
-  readonly store: FactStore
+export interface FactTable extends Table<FactStore, WritesOf<'fact'>>, RunBelongings, SessionBelongings {
   readonly upkeep: FactUpkeep
-  readonly appliers: Pick<
-    WriteAppliers,
-    'fact.insert' | 'fact.replace' | 'fact.delete' | 'fact.weigh' | 'fact.embed' | 'fact.keep-vectors'
-  >
 }
 
 /** The vector of a fact, or a marker that its embedder cannot embed the fact. */

@@ -4,12 +4,7 @@ import { isVisible } from './row-visibility.ts'
 import type { SessionBelongings } from './session-deletion.ts'
 import type { RunBelongings } from './thread-deletion.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'
-import type { WriteAppliers } from './write-applier.ts'
-
-export interface FileTable extends SessionBelongings, RunBelongings {
-  readonly store: FileStore
-  readonly appliers: Pick<WriteAppliers, 'file.insert' | 'file.hold' | 'file.keep' | 'file.delete' | 'file.prune'>
-}
+import type { Table, WritesOf } from './write-applier.ts'
 
 /** Whether a session or a run exists, which can then hold files. */
 interface Holders {
@@ -17,7 +12,10 @@ interface Holders {
   hasRun(id: string): boolean
 }
 
-export function createFileTable({ hasSession, hasRun }: Holders): FileTable {
+export function createFileTable({
+  hasSession,
+  hasRun,
+}: Holders): Table<FileStore, WritesOf<'file'>> & SessionBelongings & RunBelongings {
   const files = createRecordTable<FileRecord>()
   const contents = new Map<string, Uint8Array>()
   const holders = new Map<string, ReadonlySet<string>>()

@@ -4,14 +4,11 @@ import { createRecordTable } from './record-table.ts'
 import type { RunBelongings } from './thread-deletion.ts'
 import type { TriggerTable } from './trigger-table.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Table, WritesOf } from './write-applier.ts'
 
-export interface FireTable extends RunBelongings {
-  readonly store: FireStore
-  readonly appliers: Pick<WriteAppliers, 'trigger.delete' | 'fire.insert' | 'fire.change' | 'fire.end' | 'fire.prune'>
-}
-
-export function createFireTable(triggers: TriggerTable): FireTable {
+export function createFireTable(
+  triggers: TriggerTable,
+): Table<FireStore, 'trigger.delete' | WritesOf<'fire'>> & RunBelongings {
   const fires = createRecordTable<FireRecord>()
   const byId = new Map<string, FireRecord>()
   const occurrences = new Map<string, FireRecord>()

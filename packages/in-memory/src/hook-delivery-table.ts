@@ -1,13 +1,8 @@
 import type { HookDeliveryRecord, HookDeliveryStore } from '@perdure/ports'
 import { createRecordTable } from './record-table.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Table, WritesOf } from './write-applier.ts'
 
-export interface HookDeliveryTable {
-  readonly store: HookDeliveryStore
-  readonly appliers: Pick<WriteAppliers, 'hook-delivery.insert' | 'hook-delivery.replay' | 'hook-delivery.prune'>
-}
-
-export function createHookDeliveryTable(): HookDeliveryTable {
+export function createHookDeliveryTable(): Table<HookDeliveryStore, WritesOf<'hook-delivery'>> {
   const deliveries = createRecordTable<HookDeliveryRecord>()
   const received = (hookId: string, deliveryId: string) =>
     deliveries.all().find((one) => one.hookId === hookId && one.deliveryId === deliveryId)

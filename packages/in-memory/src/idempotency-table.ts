@@ -1,13 +1,8 @@
 import type { EpochMs, IdempotencyRecord, IdempotencyStore, StoredResponse } from '@perdure/ports'
 import { putEntry, type UndoLog } from './undo-log.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Table, WritesOf } from './write-applier.ts'
 
-export interface IdempotencyTable {
-  readonly store: IdempotencyStore
-  readonly appliers: Pick<
-    WriteAppliers,
-    'idempotency.reserve' | 'idempotency.complete' | 'idempotency.interrupt' | 'idempotency.prune'
-  >
+export interface IdempotencyTable extends Table<IdempotencyStore, WritesOf<'idempotency'>> {
   /** Replaces every response that contains content of any of these ids with `answer`. */
   replaceAnswers(ids: ReadonlySet<string>, answer: StoredResponse, undo: UndoLog): void
 }

@@ -2,16 +2,11 @@ import type { JobPhase, JobQueue, JobRecord } from '@perdure/ports'
 import { createRecordTable } from './record-table.ts'
 import type { SessionBelongings } from './session-deletion.ts'
 import type { UndoLog } from './undo-log.ts'
-import type { WriteAppliers } from './write-applier.ts'
-
-export interface JobTable extends SessionBelongings {
-  readonly queue: JobQueue
-  readonly appliers: Pick<WriteAppliers, 'job.enqueue' | 'job.claim' | 'job.complete' | 'job.fail' | 'job.retry'>
-}
+import type { Table, WritesOf } from './write-applier.ts'
 
 const IDLE = { lease: undefined, runAgain: false, error: undefined, attempts: 0 } as const
 
-export function createJobTable(): JobTable {
+export function createJobTable(): Table<JobQueue, WritesOf<'job'>> & SessionBelongings {
   const jobs = createRecordTable<JobRecord>()
   const alive = (matches: (job: JobRecord) => boolean) =>
     jobs.all().filter((job) => job.failedAt === undefined && matches(job))
@@ -33,7 +28,7 @@ export function createJobTable(): JobTable {
   }
 
   return {
-    queue: {
+    store: {
       find: async (id) => jobs.get(id),
       findLive: async (key) => alive((job) => job.key === key)[0],
       due: async (phases, now, limit) =>

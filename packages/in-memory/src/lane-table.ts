@@ -1,10 +1,8 @@
 import { LANE_CLOCK_TOLERANCE_MS, type LaneSlot, type LaneStore, type TakenSlot } from '@perdure/ports'
 import { putEntry, type UndoLog } from './undo-log.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Table, WritesOf } from './write-applier.ts'
 
-export interface LaneTable {
-  readonly store: LaneStore
-  readonly appliers: Pick<WriteAppliers, 'lane.take' | 'lane.prune'>
+export interface LaneTable extends Table<LaneStore, WritesOf<'lane'>> {
   /** Frees the slots that the run holds without a `freeAt`. */
   freeHeld(runId: string, undo: UndoLog): void
 }

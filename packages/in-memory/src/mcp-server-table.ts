@@ -1,13 +1,8 @@
 import type { McpServerRecord, McpServerStore } from '@perdure/ports'
 import { putEntry } from './undo-log.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Table, WritesOf } from './write-applier.ts'
 
-export interface McpServerTable {
-  readonly store: McpServerStore
-  readonly appliers: Pick<WriteAppliers, 'mcp-server.insert' | 'mcp-server.delete'>
-}
-
-export function createMcpServerTable(): McpServerTable {
+export function createMcpServerTable(): Table<McpServerStore, WritesOf<'mcp-server'>> {
   const servers = new Map<string, McpServerRecord>()
 
   return {

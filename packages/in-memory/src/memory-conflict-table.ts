@@ -2,14 +2,9 @@ import type { MemoryConflictRecord, MemoryConflictStore } from '@perdure/ports'
 import { changed } from './changed.ts'
 import { createRecordTable } from './record-table.ts'
 import { isVisible } from './row-visibility.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Table, WritesOf } from './write-applier.ts'
 
-export interface MemoryConflictTable {
-  readonly store: MemoryConflictStore
-  readonly appliers: Pick<WriteAppliers, 'conflict.open' | 'conflict.resolve'>
-}
-
-export function createMemoryConflictTable(): MemoryConflictTable {
+export function createMemoryConflictTable(): Table<MemoryConflictStore, WritesOf<'conflict'>> {
   const conflicts = createRecordTable<MemoryConflictRecord>()
   const open = (matches: (conflict: MemoryConflictRecord) => boolean) =>
     conflicts.all().filter((conflict) => conflict.status === 'open' && matches(conflict))

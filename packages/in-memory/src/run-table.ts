@@ -31,27 +31,17 @@ import { hasFields, isRoot, matchesFilter } from './run-filter.ts'
 import type { ThreadRuns } from './thread-deletion.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'
 import { createUsageTable } from './usage-table.ts'
-import type { WriteAppliers, WriteOf } from './write-applier.ts'
+import type { Table, WriteOf, WritesOf } from './write-applier.ts'
 
 type Fence = Omit<WriteOf<'run.fence'>, 'type'>
 
-export interface RunTable extends ThreadRuns, RetainedRuns {
+export interface RunTable
+  extends Table<RunStore, Exclude<WritesOf<'run'>, 'run.emit' | 'run.prune'> | WritesOf<'usage'>>,
+    ThreadRuns,
+    RetainedRuns {
   /** Activity of runs that clients started, in one session or in all sessions. */
   activityOf(sessionId: string | undefined): Activity
-  readonly store: RunStore
   readonly timers: RunTimers
-  readonly appliers: Pick<
-    WriteAppliers,
-    | 'run.admit'
-    | 'usage.prune'
-    | 'run.insert'
-    | 'run.transition'
-    | 'run.withdraw'
-    | 'run.interrupt'
-    | 'run.charge'
-    | 'run.fence'
-    | 'run.followed-up'
-  >
   ofSession(sessionId: string): readonly RunRecord[]
   has(runId: string): boolean
   isExecuting(fence: Fence): boolean

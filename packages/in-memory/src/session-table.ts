@@ -14,15 +14,12 @@ import { createRecordTable } from './record-table.ts'
 import { isVisible } from './row-visibility.ts'
 import type { SessionBelongings } from './session-deletion.ts'
 import { putEntry } from './undo-log.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Table, WritesOf } from './write-applier.ts'
 
-export interface SessionTable extends SessionBelongings {
-  readonly store: SessionStore
+export interface SessionTable
+  extends Table<SessionStore, 'session.insert' | 'session.update' | 'session.touch' | WritesOf<'message'>>,
+    SessionBelongings {
   all(): readonly SessionRecord[]
-  readonly appliers: Pick<
-    WriteAppliers,
-    'session.insert' | 'session.update' | 'session.touch' | 'message.append' | 'message.replace'
-  >
   get(id: string): SessionRecord | undefined
 }
 

@@ -11,14 +11,9 @@ import { takePage } from './ordered-page.ts'
 import { outlined } from './outlined.ts'
 import type { RunBelongings } from './thread-deletion.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Table, WritesOf } from './write-applier.ts'
 
-export interface StepTable extends RunBelongings {
-  readonly store: StepStore
-  readonly appliers: Pick<WriteAppliers, 'step.insert' | 'step.copy' | 'step.change' | 'step.fence'>
-}
-
-export function createStepTable(): StepTable {
+export function createStepTable(): Table<StepStore, WritesOf<'step'>> & RunBelongings {
   const stepsByRun = new Map<string, Map<number, StepRecord>>()
   const lastOrders = new Map<string, number>()
   const waiting = new Map<string, StepRecord>()

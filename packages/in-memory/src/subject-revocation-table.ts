@@ -1,17 +1,14 @@
 import type { SubjectRevocation, SubjectRevocationStore } from '@perdure/ports'
 import type { TokenTable } from './token-table.ts'
 import { putEntry } from './undo-log.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Table, WritesOf } from './write-applier.ts'
 
-export interface SubjectRevocationTable {
-  readonly store: SubjectRevocationStore
-  readonly appliers: Pick<WriteAppliers, 'subject.revoke'>
-}
-
-export function createSubjectRevocationTable({ revokeTokensOf }: Pick<TokenTable, 'revokeTokensOf'>) {
+export function createSubjectRevocationTable({
+  revokeTokensOf,
+}: Pick<TokenTable, 'revokeTokensOf'>): Table<SubjectRevocationStore, WritesOf<'subject'>> {
   const revocations = new Map<string, SubjectRevocation>()
 
-  const table: SubjectRevocationTable = {
+  return {
     store: { find: async (subjects) => [...new Set(subjects)].flatMap((subject) => revocations.get(subject) ?? []) },
     appliers: {
       'subject.revoke'({ revocation }, { undo }) {
@@ -23,5 +20,4 @@ export function createSubjectRevocationTable({ revokeTokensOf }: Pick<TokenTable
       },
     },
   }
-  return table
 }

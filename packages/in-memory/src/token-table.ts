@@ -1,13 +1,9 @@
 import type { EpochMs, SubjectRevocation, TokenRecord, TokenStore } from '@perdure/ports'
 import { createRecordTable } from './record-table.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Table, WritesOf } from './write-applier.ts'
 
-type TokenWrite = 'token.insert' | 'token.revoke' | 'token.retire' | 'token.rehash' | 'token.touch' | 'token.prune'
-
-export interface TokenTable {
-  readonly store: TokenStore
-  readonly appliers: Pick<WriteAppliers, TokenWrite>
+export interface TokenTable extends Table<TokenStore, WritesOf<'token'>> {
   /** Revokes the tokens of a subject up to a time, and their families. Returns how many. */
   revokeTokensOf(revocation: SubjectRevocation, undo: UndoLog): number
 }

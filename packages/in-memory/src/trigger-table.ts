@@ -3,11 +3,9 @@ import { createRecordTable } from './record-table.ts'
 import type { RunTable } from './run-table.ts'
 import type { UndoLog } from './undo-log.ts'
 import { putEntry } from './undo-log.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Table } from './write-applier.ts'
 
-export interface TriggerTable {
-  readonly store: TriggerStore
-  readonly appliers: Pick<WriteAppliers, 'trigger.insert' | 'trigger.replace'>
+export interface TriggerTable extends Table<TriggerStore, 'trigger.insert' | 'trigger.replace'> {
   get(id: string): TriggerRecord | undefined
   put(trigger: TriggerRecord, undo: UndoLog): void
   remove(id: string, undo: UndoLog): void

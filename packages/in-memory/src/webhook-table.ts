@@ -1,10 +1,8 @@
 import type { WebhookLimits, WebhookRecord, WebhookStore } from '@perdure/ports'
 import { putEntry, type UndoLog } from './undo-log.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Table } from './write-applier.ts'
 
-export interface WebhookTable {
-  readonly store: WebhookStore
-  readonly appliers: Pick<WriteAppliers, 'webhook.insert' | 'webhook.replace'>
+export interface WebhookTable extends Table<WebhookStore, 'webhook.insert' | 'webhook.replace'> {
   has(id: string): boolean
   remove(id: string, undo: UndoLog): void
 }

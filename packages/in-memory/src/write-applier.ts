@@ -14,3 +14,12 @@ type WriteApplier<T extends WriteType> = (write: WriteOf<T>, transaction: Transa
 
 /** One applier per write type: a missing applier does not compile. */
 export type WriteAppliers = { readonly [T in WriteType]: WriteApplier<T> }
+
+/** The types of the writes of a noun. */
+export type WritesOf<Noun extends string> = Extract<WriteType, `${Noun}.${string}`>
+
+/** One table: what its port reads, and how its writes apply. */
+export interface Table<Store, Type extends WriteType> {
+  readonly store: Store
+  readonly appliers: Pick<WriteAppliers, Type>
+}

@@ -1,5 +1,5 @@
 import { StartError, type Storage, type StorageStatus } from '@perdure/ports'
-import { compile, createStores, findIdempotencies, readLogHead, runLater } from '@perdure/storage'
+import { compile, createStores, eventReads, findIdempotencies, runLater } from '@perdure/storage'
 import { sql } from 'kysely'
 import { createLockoutStore } from './access/lockout-store.ts'
 import { createTicketStore } from './access/ticket-store.ts'
@@ -111,7 +111,7 @@ export async function openStorage(
     const warning = asynchronousWarning(await readStandbys(control.execute))
     if (warning !== undefined && !isGuest) onWarning?.(warning)
     const readFrom = createConnection(withTranslatedErrors(pool.execute), cache, pool.copy)
-    const { position: knownPosition } = await runLater(readLogHead(readFrom.db))
+    const { position: knownPosition } = await runLater(eventReads.head(readFrom.db))
     const writer = createWriter({ node, cache, open, knownPosition, settleMs, groups })
     const direct = { ...server, url: options.listenUrl ?? server.url }
     const openTail = openerOf(direct, { expected, onWarning: undefined })
@@ -149,7 +149,7 @@ export async function openStorage(
     }
     return {
       ...createStores(host, {
-        findIdempotency: createKeyLookup((ids, now) => host.read(findIdempotencies, { ids, now })),
+        find: createKeyLookup((ids, now) => host.read(findIdempotencies, { ids, now })),
       }),
       ...(cluster && { cluster, nodes: createNodeDirectory(readFrom, cluster) }),
       tail: { follow: tail.follow, state: tail.state },

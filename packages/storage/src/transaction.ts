@@ -13,6 +13,9 @@ export interface Transaction {
   chain?: Pick<AuditState, 'last' | 'head'>
 }
 
+/** The types of the writes of a noun. */
+export type WritesOf<Noun extends string> = Extract<WriteType, `${Noun}.${string}`>
+
 export type WriteOf<Type extends WriteType> = Extract<Write, { readonly type: Type }>
 
 /** Applies one write. Returns the number of changed rows, or the conflict. */

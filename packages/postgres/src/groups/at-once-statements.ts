@@ -1,6 +1,4 @@
 import {
-  CHANGING_RUN_COLUMNS,
-  CHANGING_STEP_COLUMNS,
   type ChangedRunColumns,
   type ChangedStepColumns,
   compile,
@@ -10,11 +8,13 @@ import {
   NO_EXECUTOR,
   type Param,
   type Query,
-  RESPONSE_COLUMNS,
+  RESPONSES,
   type ResponseColumns,
+  RUN_CHANGES,
   RUN_COLUMNS,
   type RunRow,
-  STEP_COLUMNS,
+  STEP_CHANGES,
+  STEPS,
   type StepRow,
 } from '@perdure/storage'
 import { type RawBuilder, sql } from 'kysely'
@@ -41,7 +41,7 @@ export const AT_ONCE = {
   /** Also inserts the marker of the transaction, which tells the count if the answer is lost. */
   complete: statement<CompleteValues>(
     (param) => sql`with completed as (
-        update idempotency set ${sql.join(RESPONSE_COLUMNS.map((column) => sql`${sql.ref(column)} = ${param(column)}`))}
+        update idempotency set ${sql.join(RESPONSES.columns.map((column) => sql`${sql.ref(column)} = ${param(column)}`))}
         where status is null and id = any(array(
           select id from idempotency where content_of = ${param('runId')} and run_id = content_of and status is null
           union all
@@ -95,10 +95,10 @@ export const AT_ONCE = {
       )
       select expect_rows(count(*), 1) from added`,
   ),
-  insertStep: statement<StepRow>((param) => insertRow('steps', ['run_id', ...STEP_COLUMNS], param)),
+  insertStep: statement<StepRow>((param) => insertRow('steps', ['run_id', ...STEPS.columns], param)),
   changeStep: statement<StepValues>((param) =>
     expectRows(sql`update steps set ${changes<StepValues>(
-      CHANGING_STEP_COLUMNS.filter((column) => column !== 'order'),
+      STEP_CHANGES.columns.filter((column) => column !== 'order'),
       param,
     )}, "order" = case when ${param('ends')}::integer = 1 then (
           select coalesce(max("order"), 0) + 1 from steps as ended
@@ -123,7 +123,7 @@ type CompleteValues = ResponseColumns &
     readonly patientAt: number
   }
 
-const PLAIN_RUN_COLUMNS = CHANGING_RUN_COLUMNS.filter((column) => column !== 'execution' && column !== 'executor')
+const PLAIN_RUN_COLUMNS = RUN_CHANGES.columns.filter((column) => column !== 'execution' && column !== 'executor')
 
 type TransitionValues = Omit<ChangedRunColumns, 'execution'> & {
   readonly id: string

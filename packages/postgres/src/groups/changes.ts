@@ -23,45 +23,29 @@ export type ResponseRow = ResponseColumns & { readonly id: string }
 export type TakenSlotRow = LaneRow & { readonly now: number }
 export type SessionChangeRow = Pick<SessionRow, 'id' | 'last_seq' | 'updated_at'>
 
-/** The rows that the commits of a group write. */
-export interface GroupChanges {
-  readonly runs: RunRow[]
-  readonly runFields: RunFieldRow[]
-  readonly runChanges: RunChangeRow[]
-  readonly followUps: RunFollowUpRow[]
-  /** Runs that free the slots which they hold. */
-  readonly freed: string[]
-  readonly slots: TakenSlotRow[]
-  readonly sessions: SessionRow[]
-  readonly sessionFields: SessionFieldRow[]
-  readonly sessionChanges: SessionChangeRow[]
-  readonly steps: StepRow[]
-  readonly restarts: StepKeyRow[]
-  readonly stepChanges: StepChangeRow[]
-  readonly messages: MessageRow[]
-  readonly noted: NotedMessage[]
-  readonly responses: ResponseRow[]
-  readonly events: NewEvent[]
-}
+const listOf = <Row>(): Row[] => []
 
-export const noChanges = (): GroupChanges => ({
-  runs: [],
-  runFields: [],
-  runChanges: [],
-  followUps: [],
-  freed: [],
-  slots: [],
-  sessions: [],
-  sessionFields: [],
-  sessionChanges: [],
-  steps: [],
-  restarts: [],
-  stepChanges: [],
-  messages: [],
-  noted: [],
-  responses: [],
-  events: [],
+/** The rows that the commits of a group write. */
+export const noChanges = () => ({
+  runs: listOf<RunRow>(),
+  runFields: listOf<RunFieldRow>(),
+  runChanges: listOf<RunChangeRow>(),
+  followUps: listOf<RunFollowUpRow>(),
+  freed: listOf<string>(), // runs that free the slots which they hold
+  slots: listOf<TakenSlotRow>(),
+  sessions: listOf<SessionRow>(),
+  sessionFields: listOf<SessionFieldRow>(),
+  sessionChanges: listOf<SessionChangeRow>(),
+  steps: listOf<StepRow>(),
+  restarts: listOf<StepKeyRow>(),
+  stepChanges: listOf<StepChangeRow>(),
+  messages: listOf<MessageRow>(),
+  noted: listOf<NotedMessage>(),
+  responses: listOf<ResponseRow>(),
+  events: listOf<NewEvent>(),
 })
+
+export type GroupChanges = Readonly<ReturnType<typeof noChanges>>
 
 /** Adds the changes of one commit to those of its group. */
 export function addChanges(all: GroupChanges, changes: GroupChanges): void {

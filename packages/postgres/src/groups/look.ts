@@ -1,7 +1,9 @@
 import type { EpochMs, IdempotencyRecord, RunStatus, StepStatus } from '@perdure/ports'
 import {
+  columnsOf,
   compile,
   IDEMPOTENCY_COLUMNS,
+  IDEMPOTENCY_TYPES,
   type IdempotencyRow,
   type LaneRow,
   statement,
@@ -60,7 +62,9 @@ export async function look(db: Connection, writes: readonly SetWrite[]): Promise
   ])
   return {
     reserved: new Set(keys.filter(({ is_new }) => is_new).map(({ wanted_id }) => wanted_id)),
-    taken: new Map(keys.flatMap((row) => (row.id === null ? [] : [[row.id, toIdempotency(row as TakenRow)] as const]))),
+    taken: new Map(
+      keys.flatMap((row) => (row.id === null ? [] : [[row.id, toIdempotency(row as IdempotencyRow)] as const])),
+    ),
     waiting: byRun(waiting),
     runs: new Map(runs.map((row) => [row.id, row])),
     slots: new Map(slots.map((row) => [slotKey(row.lane, row.slot), row])),
@@ -128,34 +132,17 @@ function stepsOf(write: SetWrite): WantedRows['steps'] {
   return write.type === 'step.fence' ? write.seqs.map((seq) => ({ run_id: write.runId, seq })) : []
 }
 
-type TakenRow = IdempotencyRow
-
 interface ReserveRow extends Omit<IdempotencyRow, 'id'> {
   readonly wanted_id: string
   readonly is_new: boolean
   readonly id: string | null // of the record that has the key
 }
 
-const COLUMNS = {
-  id: 'text',
-  fingerprint: 'text',
-  run_id: 'text',
-  content_of: 'text',
-  created_at: 'bigint',
-  expires_at: 'bigint',
-  status: 'integer',
-  location: 'text',
-  content_type: 'text',
-  body: 'text',
-  sealed: 'integer',
-  executor: 'text',
-  patient_until: 'bigint',
-} as const
-const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[]
+const NAMES = columnsOf(IDEMPOTENCY_TYPES)
 
 /** Reserves the keys that no live record has, and reads the other records. */
 export const RESERVE = statement<Pick<WantedRows, 'records' | 'now'>, ReserveRow>(
-  `with new as (select * from ${unnest(COLUMNS)} as new (${NAMES.join(', ')})),
+  `with new as (select * from ${unnest(IDEMPOTENCY_TYPES)} as new (${NAMES.join(', ')})),
     added as (
       insert into idempotency (${NAMES.join(', ')}) select ${NAMES.join(', ')} from new
       on conflict (id) do update set ${IDEMPOTENCY_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')}

@@ -1,19 +1,19 @@
 import { LANE_CLOCK_TOLERANCE_MS } from '@perdure/ports'
 import {
-  CHANGING_RUN_COLUMNS,
-  CHANGING_STEP_COLUMNS,
   type ColumnTypes,
   compile,
-  MESSAGE_TYPES,
+  MESSAGES,
   type MessageRow,
   NO_EXECUTOR,
   NOTE_MESSAGE,
-  pickTypes,
+  RESPONSES,
+  RUN_CHANGES,
   RUN_TYPES,
   type RunRow,
   SESSION_TYPES,
   type SessionRow,
-  STEP_TYPES,
+  STEP_CHANGES,
+  STEPS,
   type StepRow,
 } from '@perdure/storage'
 import { sql } from 'kysely'
@@ -51,7 +51,7 @@ export function sendChanges(db: Connection, changes: GroupChanges): Promise<unkn
   send(changes.followUps, SET_WRITES.followUps)
   send(changes.runFields, SET_WRITES.runFields)
   if (changes.freed.length > 0) sent.push(db.run(SET_WRITES.freed, { ids: changes.freed }))
-  if (changes.slots.length > 0) sent.push(db.run(SET_WRITES.slots, changes.slots))
+  send(changes.slots, SET_WRITES.slots)
   send(changes.sessions, SET_WRITES.sessions)
   send(changes.sessionFields, SET_WRITES.sessionFields)
   send(changes.sessionChanges, SET_WRITES.sessionChanges)
@@ -80,11 +80,7 @@ export async function sendEvents(
   return row?.first_position ?? null
 }
 
-const RUN_CHANGES = pickTypes(RUN_TYPES, CHANGING_RUN_COLUMNS)
-
 const STEP_KEY: ColumnTypes<StepKeyRow> = { run_id: 'text', seq: 'integer' }
-
-const STEP_CHANGES = pickTypes(STEP_TYPES, CHANGING_STEP_COLUMNS)
 
 const RUN_FIELDS: ColumnTypes<RunFieldRow> = { field: 'text', value: 'text', run_at: 'bigint', run_id: 'text' }
 
@@ -92,16 +88,7 @@ const SESSION_FIELDS: ColumnTypes<SessionFieldRow> = {
   ...{ field: 'text', value: 'text', session_at: 'bigint', session_id: 'text' },
 }
 
-const SESSION_CHANGES = pickTypes(SESSION_TYPES, ['id', 'last_seq', 'updated_at'])
-
-const RESPONSES: ColumnTypes<ResponseRow> = {
-  id: 'text',
-  status: 'integer',
-  location: 'text',
-  content_type: 'text',
-  body: 'text',
-  sealed: 'integer',
-}
+const SESSION_CHANGES: ColumnTypes<SessionChangeRow> = { id: 'text', last_seq: 'integer', updated_at: 'bigint' }
 
 const SLOTS: ColumnTypes<TakenSlotRow> = {
   ...{ lane: 'text', slot: 'integer', run_id: 'text', free_at: 'bigint', now: 'bigint' },
@@ -120,7 +107,7 @@ const TAKE_SLOTS = `with new as (select * from ${unnest(SLOTS)} as new (lane, sl
 /** The statements that write a group; each takes one list per column. */
 export const SET_WRITES = {
   runs: insertRows<RunRow>('runs', RUN_TYPES),
-  runChanges: updateRows<RunChangeRow>('runs', { id: 'text', ...RUN_CHANGES }, ['id'], { executor: NO_EXECUTOR }),
+  runChanges: updateRows<RunChangeRow>('runs', { id: 'text', ...RUN_CHANGES.types }, ['id'], { executor: NO_EXECUTOR }),
   followUps: insertRows<RunFollowUpRow>('run_follow_ups', { run_id: 'text' }, 'on conflict (run_id) do nothing'),
   runFields: insertRows<RunFieldRow>('run_fields', RUN_FIELDS, 'on conflict do nothing'),
   freed: compile<{ ids: readonly string[] }, unknown>((param) =>
@@ -133,15 +120,15 @@ export const SET_WRITES = {
   sessions: insertRows<SessionRow>('sessions', SESSION_TYPES),
   sessionFields: insertRows<SessionFieldRow>('session_fields', SESSION_FIELDS),
   sessionChanges: updateRows<SessionChangeRow>('sessions', SESSION_CHANGES, ['id']),
-  steps: insertRows<StepRow>('steps', { run_id: 'text', ...STEP_TYPES }),
+  steps: insertRows<StepRow>('steps', { run_id: 'text', ...STEPS.types }),
   restarts: rowSet<StepKeyRow>(
     `update steps set result = null, result_file = null, error = null, due_at = null, settled_at = null, "order" = null
       from ${unnest(STEP_KEY)} as ended (run_id, seq) where steps.run_id = ended.run_id and steps.seq = ended.seq`,
     ['run_id', 'seq'],
   ),
-  stepChanges: updateRows<StepChangeRow>('steps', { ...STEP_KEY, ...STEP_CHANGES }, ['run_id', 'seq']),
-  messages: insertRows<MessageRow>('messages', { session_id: 'text', ...MESSAGE_TYPES }),
-  responses: updateRows<ResponseRow>('idempotency', RESPONSES, ['id']),
+  stepChanges: updateRows<StepChangeRow>('steps', { ...STEP_KEY, ...STEP_CHANGES.types }, ['run_id', 'seq']),
+  messages: insertRows<MessageRow>('messages', { session_id: 'text', ...MESSAGES.types }),
+  responses: updateRows<ResponseRow>('idempotency', { id: 'text', ...RESPONSES.types }, ['id']),
   events: compile<EventColumns & Marker & { readonly known: number }, { first_position: number }>(
     (param) => sql<{ first_position: number }>`with added as (${insertion(param)})
         insert into node_groups (node, number, first_position)

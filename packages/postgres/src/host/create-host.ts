@@ -8,7 +8,7 @@ import {
   type StoredEvent,
   type Write,
 } from '@perdure/ports'
-import { runLater } from '@perdure/storage'
+import { closedError, report, runLater } from '@perdure/storage'
 import type { Connection } from '../connection/connection.ts'
 import { translateError, unreachable } from '../connection/postgres-error.ts'
 import { withoutSignals, withSignals } from '../tail/signal-events.ts'
@@ -154,18 +154,5 @@ export function createHost(parts: HostParts): Host {
   }
 }
 
-/** Calls a callback of the caller, whose errors must not stop the answers to waiting commits. */
-function report(callback: ((error: Refusal) => void) | undefined, error: Refusal): void {
-  try {
-    callback?.(error)
-  } catch (thrown) {
-    queueMicrotask(() => {
-      throw thrown
-    })
-  }
-}
-
 const failedError = (cause: Refusal): Refusal =>
   perdureError('storage-failed', { message: 'The storage failed earlier and rejects every write.', cause })
-
-const closedError = (): Refusal => perdureError('storage-failed', { message: 'The storage is closed.' })

@@ -2,12 +2,11 @@ import { type AuditLink, GENESIS_HASH, type Write } from '@perdure/ports'
 import { createStores } from '@perdure/storage'
 import { createInlineHost } from '../host/inline-host.ts'
 import type { AuditFile } from './backup.ts'
-import { openConnection } from './connection.ts'
 import { inspectDatabase } from './inspect-database.ts'
-import { takeLease } from './lease.ts'
 import { applyMigrations } from './migrate.ts'
 import { databaseOpener } from './open-database.ts'
-import { fileSize, preparePath } from './private-file.ts'
+import { withOwnedFile } from './owned-file.ts'
+import { fileSize } from './private-file.ts'
 import { translateStartError } from './sqlite-error.ts'
 
 type ChainLocation = Pick<AuditLink, 'seq' | 'hash'>
@@ -57,26 +56,17 @@ export async function appendToAuditChain(
   { path, encryption }: AuditFile,
   { entry, keys }: Omit<Extract<Write, { readonly type: 'audit.append' }>, 'type'>,
 ): Promise<void> {
-  const open = await databaseOpener(encryption)
-  const file = preparePath(path)
-  const lease = takeLease(file)
-  try {
-    inspectDatabase(file, { checkAfterCrash: true, open })
-    lease.requireSoleOwner(open)
-    const db = openConnection(file, { open })
+  await withOwnedFile(path, encryption, async (file) => {
+    const db = file.open()
     const hasChain = db.database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'audit_heads'").get() !== undefined
     const host = createInlineHost(db, { closeConnection: ({ database }) => void database.close() })
     try {
-      if (!hasChain) applyMigrations(db.database, { path: file, now: Date.now })
+      if (!hasChain) applyMigrations(db.database, { path: file.path, now: Date.now })
       await createStores(host).unitOfWork.commit([{ type: 'audit.append', entry, ...(keys && { keys }) }])
     } finally {
       await host.close()
     }
-  } catch (error) {
-    throw translateStartError(error, file)
-  } finally {
-    lease.release()
-  }
+  })
 }
 
 const EMPTY: AuditChainFile = { head: { seq: 0, hash: GENESIS_HASH }, hashAt: () => undefined, close: () => undefined }

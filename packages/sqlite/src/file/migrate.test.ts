@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EpochMs } from '@perdure/ports'
 import { runNow } from '@perdure/storage'
-import { findAnyRun, holdsLegacyIds, readEvents, readLogHead } from '@perdure/storage/queries'
+import { eventReads, findAnyRun, idempotencyReads } from '@perdure/storage/queries'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Migration } from '../migrations/migration.ts'
@@ -134,12 +134,12 @@ describe('applyMigrations', () => {
       DELETE FROM events WHERE position > 1`)
     applyMigrations(database, { path, now })
 
-    expect(runNow(readLogHead(db.db)).position).toBe(3)
-    expect(runNow(readEvents(db.db, { stream: { topic: 'log' }, range: { after: 0, limit: 10 } }))).toMatchObject([
+    expect(runNow(eventReads.head(db.db)).position).toBe(3)
+    expect(runNow(eventReads.read(db.db, { topic: 'log' }, { after: 0, limit: 10 }))).toMatchObject([
       { position: 1, type: 'kept', at: 1, payload: '1' },
     ])
     database.exec("INSERT INTO events (topic, type, at, payload) VALUES ('log', 'next', 4, '4')")
-    expect(runNow(readLogHead(db.db)).position).toBe(4)
+    expect(runNow(eventReads.head(db.db)).position).toBe(4)
   })
 
   it.each([
@@ -152,7 +152,7 @@ describe('applyMigrations', () => {
     if (row !== '') database.exec(`${insert} (VALUES ${row.replace('id', `'${'a'.repeat(64)}'`)})`)
     applyMigrations(database, { path, now })
 
-    expect([49, 50].map((at) => runNow(holdsLegacyIds(db.db, at as EpochMs)))).toEqual(expected)
+    expect([49, 50].map((at) => runNow(idempotencyReads.holdsLegacyIds(db.db, at as EpochMs)))).toEqual(expected)
   })
 
   it.each([
@@ -168,7 +168,7 @@ describe('applyMigrations', () => {
         VALUES ('${'a'.repeat(64)}', 'old', 'old', ${status === 'running' ? 'NULL' : 200}, 'f', 0, 50)`)
     applyMigrations(database, { path, now })
 
-    expect([49, 50].map((at) => runNow(holdsLegacyIds(db.db, at as EpochMs)))).toEqual(expected)
+    expect([49, 50].map((at) => runNow(idempotencyReads.holdsLegacyIds(db.db, at as EpochMs)))).toEqual(expected)
   })
 
   it('copies a database that holds data before migrating it, and keeps the copy', () => {

@@ -1,13 +1,12 @@
 import { MIGRATIONS } from '../migrations/migrations.ts'
 import type { AppliedMigration, SchemaChange } from './applied-migration.ts'
-import { openConnection } from './connection.ts'
 import type { Encryption } from './encryption.ts'
 import { inspectDatabase } from './inspect-database.ts'
-import { takeLease } from './lease.ts'
 import { appliedMigrations, applyMigrations, pendingMigrations } from './migrate.ts'
 import { requireNotMoved } from './moved.ts'
 import { databaseOpener } from './open-database.ts'
-import { createPrivateFile, fileSize, preparePath } from './private-file.ts'
+import { withOwnedFile } from './owned-file.ts'
+import { createPrivateFile, fileSize } from './private-file.ts'
 import { requireSingleName } from './single-name.ts'
 import { translateStartError } from './sqlite-error.ts'
 
@@ -58,25 +57,16 @@ export async function migrate(
   path: string,
   { encryption, now = Date.now, keepsCopy = true }: MigrateFileOptions = {},
 ): Promise<Migrated> {
-  const open = await databaseOpener(encryption)
-  const file = preparePath(path)
-  const lease = takeLease(file)
-  try {
-    inspectDatabase(file, { checkAfterCrash: true, open })
-    lease.requireSoleOwner(open)
-    createPrivateFile(file)
-    const { database } = openConnection(file, { open })
+  return withOwnedFile(path, encryption, (file) => {
+    createPrivateFile(file.path)
+    const { database } = file.open()
     try {
-      const change = applyMigrations(database, { path: keepsCopy ? file : undefined, now })
+      const change = applyMigrations(database, { path: keepsCopy ? file.path : undefined, now })
       return { applied: appliedMigrations(database), pending: [], change }
     } finally {
       database.close()
     }
-  } catch (error) {
-    throw translateStartError(error, file)
-  } finally {
-    lease.release()
-  }
+  })
 }
 
 /** The schema version of a database file, and the newest one that this release knows. */

@@ -1,5 +1,5 @@
 import { isRefusal, perdureError, type Refusal } from '@perdure/ports'
-import { runNow } from '@perdure/storage'
+import { closedError, report, runNow } from '@perdure/storage'
 import type { Connection } from '../file/connection.ts'
 import { translateError } from '../file/sqlite-error.ts'
 import type { JobResult, WriteJob } from './commit-group.ts'
@@ -192,17 +192,6 @@ function groupLength(jobs: readonly WriteJob[]): number {
 const isFull = (result: JobResult): boolean =>
   'error' in result && isRefusal(result.error) && result.error.code === 'storage-full'
 
-/** Calls a callback of the caller, whose errors must not stop the answers to queued writes. */
-function report(callback: ((error: Refusal) => void) | undefined, error: Refusal): void {
-  try {
-    callback?.(error)
-  } catch (thrown) {
-    queueMicrotask(() => {
-      throw thrown
-    })
-  }
-}
-
 /** A commit promises to return errors. If it throws instead, what it has written is unknown. */
 const unknownOutcome = (cause: unknown): Refusal =>
   perdureError('storage-failed', { message: 'A commit failed unexpectedly; its outcome is unknown.', cause })
@@ -214,5 +203,3 @@ const fullError = (): Refusal =>
   perdureError('storage-full', {
     hint: 'Free space on the disk that holds the database; the server then resumes by itself.',
   })
-
-const closedError = (): Refusal => perdureError('storage-failed', { message: 'The storage is closed.' })

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EVERY_ROW, type JsonText, type Write } from '@perdure/ports'
-import { findRun, runNow } from '@perdure/storage'
+import { runNow, runReads } from '@perdure/storage'
 import { findAnyRun } from '@perdure/storage/queries'
 import { anEvent, aRun } from '@perdure/testkit'
 import Database from 'better-sqlite3'
@@ -203,7 +203,7 @@ describe('a worker host with inline commits', () => {
     other.close()
 
     expect(await waiting).toMatchObject({ committed: true })
-    expect(await host.read(findRun, { id: 'a', visibility: EVERY_ROW })).toBeDefined()
+    expect(await host.read(runReads.find, 'a', EVERY_ROW)).toBeDefined()
     await host.close()
   })
 

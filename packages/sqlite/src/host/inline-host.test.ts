@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EVERY_ROW, type RunRecord, toJsonText, type Write } from '@perdure/ports'
-import { findRun, listRuns, readEvents, readLogHead } from '@perdure/storage'
+import { eventReads, runReads } from '@perdure/storage'
 import { anEvent, aRun } from '@perdure/testkit'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -50,12 +50,11 @@ const large = (id: string): readonly Write[] => [
 ]
 
 const logged = async (): Promise<readonly string[]> => {
-  const events = await host.read(readEvents, { stream: { topic: 'log' }, range: { after: 0, limit: 1_000 } })
+  const events = await host.read(eventReads.read, { topic: 'log' }, { after: 0, limit: 1_000 })
   return events.map(({ type }) => type)
 }
 
-const hasRun = async (id: string): Promise<boolean> =>
-  (await host.read(findRun, { id, visibility: EVERY_ROW })) !== undefined
+const hasRun = async (id: string): Promise<boolean> => (await host.read(runReads.find, id, EVERY_ROW)) !== undefined
 
 /** A connection that throws a driver error for this statement. */
 const failing = (text: string, code: string): Connection => ({
@@ -115,7 +114,7 @@ describe('group commit', () => {
   it('gives committed events consecutive positions, even if writes between them were undone', async () => {
     await Promise.allSettled([insert('a'), invalid, insert('b')].map((writes) => host.commit(writes)))
 
-    expect(await host.read(readLogHead)).toMatchObject({ position: 2 })
+    expect(await host.read(eventReads.head)).toMatchObject({ position: 2 })
   })
 
   it('hides a queued write from reads and shows an acknowledged write completely', async () => {
@@ -132,7 +131,7 @@ describe('group commit', () => {
       host.commit([...insert(`run-${index}`), ...insert(`again-${index}`).slice(1)]),
     )
     const page = { limit: 200, order: 'asc' } as const
-    const countRuns = async () => (await host.read(listRuns, { filter: {}, page, visibility: EVERY_ROW })).items.length
+    const countRuns = async () => (await host.read(runReads.list, {}, page, EVERY_ROW)).items.length
     const counts: (readonly [runsBefore: number, events: number, runsAfter: number])[] = []
     const all = Promise.all(writes).then(() => 'committed')
     while ((await Promise.race([all, new Promise((resolve) => setImmediate(resolve))])) !== 'committed') {
@@ -277,7 +276,7 @@ describe('closing a host', () => {
     await host.close()
 
     await expect(host.commit(insert('a'))).rejects.toMatchObject({ code: 'storage-failed' })
-    await expect(host.read(readLogHead)).rejects.toMatchObject({ code: 'storage-failed' })
+    await expect(host.read(eventReads.head)).rejects.toMatchObject({ code: 'storage-failed' })
     expect(host.state()).toBe('closed')
   })
 })

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EVERY_ROW, type RunRecord, type Write } from '@perdure/ports'
-import { findRun, readEvents } from '@perdure/storage'
+import { eventReads, runReads } from '@perdure/storage'
 import { anEvent, aRun } from '@perdure/testkit'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -45,7 +45,7 @@ const insert = (id: string): readonly Write[] => [
 ]
 
 const logged = async (): Promise<readonly string[]> => {
-  const events = await host.read(readEvents, { stream: { topic: 'log' }, range: { after: 0, limit: 1_000 } })
+  const events = await host.read(eventReads.read, { topic: 'log' }, { after: 0, limit: 1_000 })
   return events.map(({ type }) => type)
 }
 
@@ -55,7 +55,7 @@ describe('createWorkerHost', () => {
   it('shows every acknowledged write to later reads', async () => {
     for (let index = 0; index < 20; index++) {
       await host.commit(insert(`run-${index}`))
-      expect(await host.read(findRun, { id: `run-${index}`, visibility: EVERY_ROW })).toBeDefined()
+      expect(await host.read(runReads.find, `run-${index}`, EVERY_ROW)).toBeDefined()
     }
   })
 
@@ -135,7 +135,7 @@ describe('createWorkerHost', () => {
     ])
     expect(host.state()).toBe('failed')
     expect(fatal).toHaveLength(1)
-    expect(await host.read(findRun, { id: 'kept', visibility: EVERY_ROW })).toBeDefined()
+    expect(await host.read(runReads.find, 'kept', EVERY_ROW)).toBeDefined()
   })
 
   it('rejects writes when its thread cannot open the file', async () => {

@@ -1,6 +1,6 @@
 import { EVERY_ROW, type RunFilter, type Visibility } from '@perdure/ports'
 import { type Db, runNow } from '@perdure/storage'
-import { listRuns, listSessions } from '@perdure/storage/queries'
+import { runReads, sessionReads } from '@perdure/storage/queries'
 import { aRun, aSession } from '@perdure/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Connection, openConnection } from '../file/connection.ts'
@@ -73,13 +73,13 @@ describe('a list with several indexes to choose from', () => {
   ]
 
   it.each(runs)('walks %s for the runs of filter %o and visibility %o', (index, filter, visibility) => {
-    expect(walkedBy(() => runNow(listRuns(db, { filter, page, visibility })))[0]).toBe(index)
+    expect(walkedBy(() => runNow(runReads.list(db, filter, page, visibility)))[0]).toBe(index)
   })
 
   it('walks the field with the fewest rows, wherever the filter names it', () => {
     const ticketFirst: Readonly<Record<string, string>> = { ticket: '17', env: 'prod' }
     for (const metadata of [ticketFirst, { env: 'prod', ticket: '17' }]) {
-      const [index] = walkedBy(() => runNow(listRuns(db, { filter: { metadata }, page, visibility: EVERY_ROW })))
+      const [index] = walkedBy(() => runNow(runReads.list(db, { metadata }, page, EVERY_ROW)))
       const [sql = ''] = queries
       const before = sql.slice(0, sql.indexOf('"run_fields"."field" = ')).split('?').length - 1
       expect([index, bound[0]?.[before]]).toEqual(['run_fields', 'metadata.ticket'])
@@ -91,6 +91,6 @@ describe('a list with several indexes to choose from', () => {
     ['sessions_by_user', { metadata: { env: 'prod' }, userId: 'ada' }, EVERY_ROW],
     ['sessions_by_owner', { metadata: { env: 'prod' } }, { owner: 'tiny' }],
   ] as const)('walks %s for the sessions of filter %o and visibility %o', (index, filter, visibility) => {
-    expect(walkedBy(() => runNow(listSessions(db, { filter, page, visibility })))).toEqual([index, RARE])
+    expect(walkedBy(() => runNow(sessionReads.list(db, filter, page, visibility)))).toEqual([index, RARE])
   })
 })

@@ -1,20 +1,19 @@
-import type { ApprovalResolution } from '@perdure/ports'
 import { sql } from 'kysely'
-import { compile, paramsFor } from '../query/compile.ts'
+import { compile } from '../query/compile.ts'
 import { from } from '../query/from.ts'
-import type { WriteAppliers } from '../transaction.ts'
-import { APPROVAL_COLUMNS, type ApprovalRow, toApprovalRow } from './approval-row.ts'
+import type { Changes, RowIn } from '../query/record-table.ts'
+import { insertInto, setGiven } from '../query/table-queries.ts'
+import type { WriteAppliers, WritesOf } from '../transaction.ts'
+import { APPROVALS, type ApprovalRow } from './approval-row.ts'
 import { findAnyApproval } from './approval-store.ts'
 
-export const approvalWrites: WriteAppliers<
-  'approval.insert' | 'approval.resolve' | 'approval.remind' | 'approval.fence'
-> = {
+export const approvalWrites: WriteAppliers<WritesOf<'approval'>> = {
   *'approval.insert'({ db }, { type, approval }) {
-    const changes = yield* db.run(insertApproval, toApprovalRow(approval))
+    const changes = yield* db.run(insertApproval, APPROVALS.toRow(approval))
     return changes === 1 ? 1 : { type, current: yield* findAnyApproval(db, approval.id) }
   },
   *'approval.resolve'({ db }, { type, id, resolution }) {
-    const changes = yield* db.run(resolveApproval, { id, ...toResolvedColumns(resolution) })
+    const changes = yield* db.run(resolveApproval, { id, ...RESOLVED.toChanges(resolution) })
     return changes === 1 ? 1 : { type, current: yield* findAnyApproval(db, id) }
   },
   *'approval.remind'({ db }, { type, id, assignee }) {
@@ -30,17 +29,10 @@ export const approvalWrites: WriteAppliers<
   },
 }
 
-const RESOLVED = ['status', 'resolved_at', 'by', 'reason', 'decision', 'edited_args'] as const
-
 /** `null` leaves the column unchanged. */
-type ResolvedColumns = Pick<ApprovalRow, (typeof RESOLVED)[number]>
+const RESOLVED = APPROVALS.only('status', 'resolvedAt', 'by', 'reason', 'decision', 'editedArgs')
 
-const insertApproval = compile<ApprovalRow, unknown>((param) =>
-  from
-    .insertInto('approvals')
-    .values(paramsFor(param, APPROVAL_COLUMNS))
-    .onConflict((conflict) => conflict.column('id').doNothing()),
-)
+const insertApproval = insertInto<ApprovalRow>('approvals', APPROVALS.columns, 'id')
 
 /** The status stays until the transaction ends. */
 const SELECT_STATUS = compile<{ id: string }, Pick<ApprovalRow, 'status'>>((param, { locksRows }) =>
@@ -51,10 +43,10 @@ const SELECT_STATUS = compile<{ id: string }, Pick<ApprovalRow, 'status'>>((para
     .$if(locksRows, (query) => query.forShare()),
 )
 
-const resolveApproval = compile<ResolvedColumns & { id: string }, unknown>((param) =>
+const resolveApproval = compile<Changes<RowIn<typeof RESOLVED>> & { id: string }, unknown>((param) =>
   from
     .updateTable('approvals')
-    .set(Object.fromEntries(RESOLVED.map((column) => [column, sql`coalesce(${param(column)}, ${sql.ref(column)})`])))
+    .set(setGiven(param, RESOLVED.columns))
     .where('id', '=', param('id'))
     .where('status', '=', 'pending'),
 )
@@ -68,12 +60,3 @@ const remindApproval = compile<{ id: string; assignee: string | null }, unknown>
     .where('status', '=', 'pending')
     .where('remind_at', 'is not', null),
 )
-
-const toResolvedColumns = (resolution: ApprovalResolution): ResolvedColumns => ({
-  status: resolution.status,
-  resolved_at: resolution.resolvedAt,
-  by: resolution.by ?? null,
-  reason: resolution.reason ?? null,
-  decision: resolution.decision ?? null,
-  edited_args: resolution.editedArgs ?? null,
-})

@@ -1,53 +1,40 @@
-import type { AuditEntry, AuditHead, AuditLink, AuditState, EpochMs, StagedAuditEntry } from '@perdure/ports'
+import type { AuditEntry, AuditHead, AuditLink, AuditLog, EpochMs } from '@perdure/ports'
 import { sql } from 'kysely'
-import type { Program } from '../program.ts'
 import { compile } from '../query/compile.ts'
-import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
+import type { Reads } from '../reads.ts'
 import type { AuditHeadTable, AuditOutboxTable, AuditTable } from './audit-tables.ts'
 
-export interface AuditRange {
-  readonly afterSeq: number
-  readonly limit: number
-}
-
-export interface AuditRangeBefore {
-  readonly beforeSeq: number
-  readonly limit: number
-}
-
-export function* readAudit(db: Db, range: AuditRange): Program<readonly AuditEntry[]> {
-  return (yield* db.all(selectAfter, range)).map(toRecord)
-}
-
-export function* readAuditBefore(db: Db, range: AuditRangeBefore): Program<readonly AuditEntry[]> {
-  return (yield* db.all(selectBefore, range)).map(toRecord)
-}
-
-export function* readAuditLinks(db: Db, range: AuditRange): Program<readonly AuditLink[]> {
-  return (yield* db.all(selectAfter, range)).map(toLink)
-}
-
-/** One statement, so that the rows are of one snapshot. */
-export function* readAuditState(db: Db): Program<AuditState> {
-  const rows = yield* db.all(SELECT_STATE, {})
-  const rowOf = (name: string) => rows.find((row) => row.name === name)
-  const last = rowOf('last')
-  return {
-    last: last && { seq: last.seq, hash: last.hash },
-    head: toHead(rowOf('head')),
-    base: toHead(rowOf('base')),
-  }
+export const auditReads: Reads<AuditLog> = {
+  *read(db, range) {
+    return (yield* db.all(selectAfter, range)).map(toRecord)
+  },
+  *readBefore(db, range) {
+    return (yield* db.all(selectBefore, range)).map(toRecord)
+  },
+  *links(db, range) {
+    return (yield* db.all(selectAfter, range)).map(toLink)
+  },
+  /** One statement, so that the rows are of one snapshot. */
+  *state(db) {
+    const rows = yield* db.all(SELECT_STATE, {})
+    const rowOf = (name: string) => rows.find((row) => row.name === name)
+    const last = rowOf('last')
+    return {
+      last: last && { seq: last.seq, hash: last.hash },
+      head: toHead(rowOf('head')),
+      base: toHead(rowOf('base')),
+    }
+  },
+  *staged(db, limit) {
+    return (yield* db.all(selectStaged, { limit })).map(({ key, entry }) => ({ key, entry: JSON.parse(entry) }))
+  },
 }
 
 const toHead = (row: StateRow | undefined): AuditHead | undefined =>
   row && { seq: row.seq, hash: row.hash, mac: row.mac }
 
-export function* readStaged(db: Db, limit: number): Program<readonly StagedAuditEntry[]> {
-  return (yield* db.all(selectStaged, { limit })).map(({ key, entry }) => ({ key, entry: JSON.parse(entry) }))
-}
-
-const selectAfter = compile<AuditRange, AuditTable>((param) =>
+const selectAfter = compile<{ afterSeq: number; limit: number }, AuditTable>((param) =>
   from
     .selectFrom('audit_entries')
     .selectAll()
@@ -56,7 +43,7 @@ const selectAfter = compile<AuditRange, AuditTable>((param) =>
     .limit(param('limit')),
 )
 
-const selectBefore = compile<AuditRangeBefore, AuditTable>((param) =>
+const selectBefore = compile<{ beforeSeq: number; limit: number }, AuditTable>((param) =>
   from
     .selectFrom('audit_entries')
     .selectAll()

@@ -13,11 +13,12 @@ import type { Program } from '../program.ts'
 import { compile, paramsFor } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
-import type { Transaction, WriteAppliers, WriteOf } from '../transaction.ts'
-import { readAuditState } from './audit-log.ts'
+import { deleteBy, insertInto } from '../query/table-queries.ts'
+import type { Transaction, WriteAppliers, WriteOf, WritesOf } from '../transaction.ts'
+import { auditReads } from './audit-log.ts'
 import type { AuditHeadTable, AuditOutboxTable, AuditSourceTable, AuditTable } from './audit-tables.ts'
 
-export const auditWrites: WriteAppliers<'audit.append' | 'audit.stage' | 'audit.release' | 'audit.prune'> = {
+export const auditWrites: WriteAppliers<WritesOf<'audit'>> = {
   *'audit.append'(tx, write) {
     return yield* orAuditUnavailable(tx.db, append(tx, write))
   },
@@ -26,7 +27,8 @@ export const auditWrites: WriteAppliers<'audit.append' | 'audit.stage' | 'audit.
   },
   *'audit.release'({ db }, { keys }) {
     let changes = 0
-    for (const key of keys) changes += (yield* db.run(deleteStaged, { key })) + (yield* db.run(deleteSource, { key }))
+    for (const key of keys)
+      changes += (yield* db.run(deleteStaged, { id: key })) + (yield* db.run(deleteSource, { id: key }))
     return changes
   },
   *'audit.prune'({ db }, { throughSeq, keys = NO_AUDIT_KEY }) {
@@ -59,7 +61,7 @@ function* append(tx: Transaction, write: WriteOf<'audit.append'>): Program<numbe
   const { entry, source, publish, keys = NO_AUDIT_KEY } = write
   if (source !== undefined && (yield* db.run(insertSource, { key: source })) === 0) return 0
   if (tx.chain === undefined) yield* lockChain(db)
-  const { links, head } = appendEntry(tx.chain ?? (yield* readAuditState(db)), entry, { keys, digest })
+  const { links, head } = appendEntry(tx.chain ?? (yield* auditReads.state(db)), entry, { keys, digest })
   for (const { seq, hash, prevHash, entry: text } of links) {
     yield* db.run(insertEntry, { seq, hash, prev_hash: prevHash, entry: text })
   }
@@ -103,27 +105,10 @@ const replaceHead = compile<AuditHeadTable, unknown>((param) =>
     ),
 )
 
-const insertSource = compile<AuditSourceTable, unknown>((param) =>
-  from
-    .insertInto('audit_sources')
-    .values(paramsFor(param, ['key']))
-    .onConflict((conflict) => conflict.doNothing()),
-)
-
-const insertStaged = compile<Pick<AuditOutboxTable, 'key' | 'entry'>, unknown>((param) =>
-  from
-    .insertInto('audit_outbox')
-    .values(paramsFor(param, ['key', 'entry']))
-    .onConflict((conflict) => conflict.doNothing()),
-)
-
-const deleteStaged = compile<AuditSourceTable, unknown>((param) =>
-  from.deleteFrom('audit_outbox').where('key', '=', param('key')),
-)
-
-const deleteSource = compile<AuditSourceTable, unknown>((param) =>
-  from.deleteFrom('audit_sources').where('key', '=', param('key')),
-)
+const insertSource = insertInto<AuditSourceTable>('audit_sources', ['key'])
+const insertStaged = insertInto<Pick<AuditOutboxTable, 'key' | 'entry'>>('audit_outbox', ['key', 'entry'])
+const deleteStaged = deleteBy('key', 'audit_outbox')
+const deleteSource = deleteBy('key', 'audit_sources')
 
 const selectLink = compile<{ readonly seq: number }, Pick<AuditTable, 'seq' | 'hash'>>((param) =>
   from.selectFrom('audit_entries').select(['seq', 'hash']).where('seq', '=', param('seq')),

@@ -1,12 +1,4 @@
-import {
-  type ChatFilter,
-  type ChatRecord,
-  EVERY_ROW,
-  type ListedChat,
-  type Page,
-  type PageQuery,
-  type Visibility,
-} from '@perdure/ports'
+import { type ChatRecord, type ChatStore, EVERY_ROW, type PageQuery, type Visibility } from '@perdure/ports'
 import { type RawBuilder, sql } from 'kysely'
 import type { Program } from '../program.ts'
 import { type Built, compile, type Query } from '../query/compile.ts'
@@ -21,13 +13,8 @@ import {
   isVisible,
   visibilityVariant,
 } from '../query/row-visibility.ts'
+import type { Reads } from '../reads.ts'
 import { CHAT_COLUMNS, type ChatRow, type ListedChatRow, toChat, toListedChat } from './chat-row.ts'
-
-export interface ChatListRequest {
-  readonly filter: ChatFilter
-  readonly page: PageQuery
-  readonly visibility: Visibility
-}
 
 const CHAT_ACCESS: AccessTests = {
   owner: (matches) => matches('owner'),
@@ -36,25 +23,23 @@ const CHAT_ACCESS: AccessTests = {
   workflowIds: () => sql`false`,
 }
 
-export function* findChat(
-  db: Db,
-  { id, visibility }: { readonly id: string; readonly visibility: Visibility },
-): Program<ListedChat | undefined> {
-  const query = db.variant(`chat ${visibilityVariant(visibility)}`, () => findChatQuery(visibility))
-  const row = yield* db.get(query, { ...accessValues(visibility), id })
-  return row === undefined ? undefined : toListedChat(row)
+export const chatReads: Reads<ChatStore> = {
+  *find(db, id, visibility) {
+    const query = db.variant(`chat ${visibilityVariant(visibility)}`, () => findChatQuery(visibility))
+    const row = yield* db.get(query, { ...accessValues(visibility), id })
+    return row && toListedChat(row)
+  },
+  *list(db, { agentId }, page, visibility) {
+    const name = `chats ${pageVariant(page)} ${visibilityVariant(visibility)}`
+    const query = db.variant(name, () => chatListQuery({ page, visibility }))
+    const rows = yield* db.each(query, { ...pageValues(page), ...accessValues(visibility), agentId })
+    return toPage(rows, page, { toRecord: toListedChat, rankOf: (row) => row.updated_at })
+  },
 }
 
 export function* findAnyChat(db: Db, id: string): Program<ChatRecord | undefined> {
   const row = yield* db.get(SELECT_CHAT, { id })
-  return row === undefined ? undefined : toChat(row)
-}
-
-export function* listChats(db: Db, request: ChatListRequest): Program<Page<ListedChat>> {
-  const { filter, page, visibility } = request
-  const query = db.variant(`chats ${pageVariant(page)} ${visibilityVariant(visibility)}`, () => chatListQuery(request))
-  const rows = yield* db.each(query, { ...pageValues(page), ...accessValues(visibility), agentId: filter.agentId })
-  return toPage(rows, page, { toRecord: toListedChat, rankOf: (row) => row.updated_at })
+  return row && toChat(row)
 }
 
 const SELECT_CHAT = compile<{ id: string }, ChatRow>((param) =>
@@ -78,7 +63,10 @@ const BY_AGENT = sql`coalesce(agent_id, '')`
 export const chatListQuery = ({
   page,
   visibility,
-}: Pick<ChatListRequest, 'page' | 'visibility'>): Query<ListValues, ListedChatRow & { readonly id: string }> =>
+}: {
+  readonly page: PageQuery
+  readonly visibility: Visibility
+}): Query<ListValues, ListedChatRow & { readonly id: string }> =>
   compile((param, dialect) => {
     const visible = isVisible(visibility, CHAT_ACCESS, { param, dialect })
     // Each condition fits one index only.

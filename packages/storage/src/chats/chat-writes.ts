@@ -1,14 +1,15 @@
 import type { ChatChange, MessageBrief, NewMessage } from '@perdure/ports'
 import { sql } from 'kysely'
 import type { Program } from '../program.ts'
-import { compile, paramsFor } from '../query/compile.ts'
+import { compile } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
-import type { WriteAppliers } from '../transaction.ts'
+import { insertInto } from '../query/table-queries.ts'
+import type { WriteAppliers, WritesOf } from '../transaction.ts'
 import { CHAT_COLUMNS, type ChatRow, toChatRow } from './chat-row.ts'
 import { findAnyChat } from './chat-store.ts'
 
-export const chatWrites: WriteAppliers<'chat.insert' | 'chat.change' | 'chat.last'> = {
+export const chatWrites: WriteAppliers<WritesOf<'chat'>> = {
   *'chat.insert'({ db }, { type, chat }) {
     if ((yield* db.get(SELECT_SESSION, { id: chat.sessionId })) === undefined) return { type }
     if ((yield* db.run(insertChat, toChatRow(chat))) === 1) return 1
@@ -40,12 +41,7 @@ const SELECT_SESSION = compile<{ id: string }, { readonly id: string }>((param, 
     .$if(locksRows, (query) => query.forUpdate()),
 )
 
-const insertChat = compile<ChatRow, unknown>((param) =>
-  from
-    .insertInto('chats')
-    .values(paramsFor(param, CHAT_COLUMNS))
-    .onConflict((conflict) => conflict.doNothing()),
-)
+const insertChat = insertInto<ChatRow>('chats', CHAT_COLUMNS)
 
 interface Change {
   readonly id: string

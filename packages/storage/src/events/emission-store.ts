@@ -1,19 +1,21 @@
-import { type EmissionPart, takeWithinPage } from '@perdure/ports'
-import type { Program } from '../program.ts'
-import { compile, paramsFor } from '../query/compile.ts'
-import type { Db } from '../query/dialect.ts'
+import { type EmissionStore, takeWithinPage } from '@perdure/ports'
+import { compile } from '../query/compile.ts'
 import { from } from '../query/from.ts'
 import { rowBytes } from '../query/page.ts'
-import type { WriteAppliers } from '../transaction.ts'
-import { EMISSION_COLUMNS, type EmissionRow, toEmission, toEmissionRow } from './emission-row.ts'
+import { deleteBy, insertInto } from '../query/table-queries.ts'
+import type { Reads } from '../reads.ts'
+import type { WriteAppliers, WritesOf } from '../transaction.ts'
+import { EMISSIONS, type EmissionRow } from './emission-row.ts'
 
-export function* listEmissions(db: Db, limit: number): Program<readonly EmissionPart[]> {
-  return takeWithinPage(yield* db.each(selectOldest, { limit }), limit, rowBytes).items.map(toEmission)
+export const emissionReads: Reads<EmissionStore> = {
+  *list(db, limit) {
+    return takeWithinPage(yield* db.each(selectOldest, { limit }), limit, rowBytes).items.map(EMISSIONS.toRecord)
+  },
 }
 
-export const emissionWrites: WriteAppliers<'emission.insert' | 'emission.finish'> = {
+export const emissionWrites: WriteAppliers<WritesOf<'emission'>> = {
   *'emission.insert'({ db }, { type, part }) {
-    return (yield* db.run(insertPart, toEmissionRow(part))) === 1 ? 1 : { type }
+    return (yield* db.run(insertPart, EMISSIONS.toRow(part))) === 1 ? 1 : { type }
   },
   *'emission.finish'({ db }, { type, id }) {
     return (yield* db.run(deletePart, { id })) === 1 ? 1 : { type }
@@ -27,13 +29,5 @@ const selectOldest = compile<{ limit: number }, EmissionRow>((param, dialect) =>
   ),
 )
 
-const insertPart = compile<EmissionRow, unknown>((param) =>
-  from
-    .insertInto('emissions')
-    .values(paramsFor(param, EMISSION_COLUMNS))
-    .onConflict((conflict) => conflict.column('id').doNothing()),
-)
-
-const deletePart = compile<{ id: string }, unknown>((param) =>
-  from.deleteFrom('emissions').where('id', '=', param('id')),
-)
+const insertPart = insertInto<EmissionRow>('emissions', EMISSIONS.columns, 'id')
+const deletePart = deleteBy('id', 'emissions')

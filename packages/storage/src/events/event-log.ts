@@ -1,49 +1,57 @@
 import {
   type EpochMs,
-  type EventRange,
+  type EventLog,
   type EventStream,
-  type LogHead,
-  type LogScan,
   MAX_SCANNED,
   type StoredEvent,
   utf8Length,
 } from '@perdure/ports'
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Program } from '../program.ts'
-import type { Built } from '../query/compile.ts'
-import { compile, type Param, type Query } from '../query/compile.ts'
-import type { Db, Dialect } from '../query/dialect.ts'
+import { type Built, compile, type Param, type Query } from '../query/compile.ts'
+import type { Dialect } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
 import type { EventTable } from '../query/schema.ts'
+import type { Reads } from '../reads.ts'
 import { toEventPayload } from './event-payload.ts'
 
-export interface EventsBefore {
-  readonly before: number
-  readonly limit: number
-  readonly maxLength?: number | undefined
-}
-
-export interface EventsBetween {
-  readonly after: number
-  readonly through: number
-}
-
-export function* readEvents(db: Db, { stream, range }: { stream: EventStream; range: EventRange }) {
-  const [kind, id] = streamKindOf(stream)
-  const { after: position, limit, maxLength } = range
-  return untilLength(
-    yield* db.each(READ_AFTER[kind], { id, position, limit, maxBytes: bytesFor(maxLength) }),
-    maxLength,
-  )
-}
-
-export function* readEventsBefore(db: Db, { stream, range }: { stream: EventStream; range: EventsBefore }) {
-  const [kind, id] = streamKindOf(stream)
-  const { before: position, limit, maxLength } = range
-  return untilLength(
-    yield* db.each(READ_BEFORE[kind], { id, position, limit, maxBytes: bytesFor(maxLength) }),
-    maxLength,
-  )
+export const eventReads: Reads<EventLog> = {
+  *read(db, stream, { after: position, limit, maxLength }) {
+    const [kind, id] = streamKindOf(stream)
+    const maxBytes = bytesFor(maxLength)
+    return untilLength(yield* db.each(READ_AFTER[kind], { id, position, limit, maxBytes }), maxLength)
+  },
+  *readBefore(db, stream, { before: position, limit, maxLength }) {
+    const [kind, id] = streamKindOf(stream)
+    const maxBytes = bytesFor(maxLength)
+    return untilLength(yield* db.each(READ_BEFORE[kind], { id, position, limit, maxBytes }), maxLength)
+  },
+  *count(db, stream, range) {
+    const [kind, id] = streamKindOf(stream)
+    return (yield* db.get(COUNT[kind], { id, ...range }))?.count ?? 0
+  },
+  *head(db) {
+    const { epoch, position, trimmed_through } = (yield* db.get(SELECT_HEAD, {})) as HeadRow
+    return { epoch, position: position ?? 0, trimmedThrough: Number(trimmed_through) }
+  },
+  /** The head is read first: events that are appended in between belong to the next scan. */
+  *scan(db, types, { after, limit, maxLength }) {
+    const { position } = yield* eventReads.head(db)
+    const through = Math.max(after, Math.min(position, after + MAX_SCANNED))
+    const maxBytes = bytesFor(maxLength)
+    const rows = yield* db.each(SCAN, { types, after, through, limit: limit + 1, maxBytes })
+    const events: StoredEvent[] = []
+    let length = 0
+    let bytes = 0
+    for (const row of rows) {
+      if (events.length === limit || length >= (maxLength ?? Number.POSITIVE_INFINITY))
+        return { events, through: endOf(events, through) }
+      events.push(toRecord(row))
+      length += row.payload.length
+      bytes += utf8Length(row.payload)
+    }
+    // The query may have left out rows because the ones before them were too long.
+    return { events, through: bytes > maxBytes ? endOf(events, through) : through }
+  },
 }
 
 function untilLength(rows: Iterable<EventRow>, maxLength = Number.POSITIVE_INFINITY): readonly StoredEvent[] {
@@ -55,42 +63,6 @@ function untilLength(rows: Iterable<EventRow>, maxLength = Number.POSITIVE_INFIN
     if (length >= maxLength) break
   }
   return events
-}
-
-export function* countEvents(
-  db: Db,
-  { stream, range }: { stream: EventStream; range: EventsBetween },
-): Program<number> {
-  const [kind, id] = streamKindOf(stream)
-  return (yield* db.get(COUNT[kind], { id, ...range }))?.count ?? 0
-}
-
-export function* readLogHead(db: Db): Program<LogHead> {
-  const { epoch, position, trimmed_through } = (yield* db.get(SELECT_HEAD, {})) as HeadRow
-  return { epoch, position: position ?? 0, trimmedThrough: Number(trimmed_through) }
-}
-
-/** The head is read first: events that are appended in between belong to the next scan. */
-export function* scanEvents(
-  db: Db,
-  { types, range }: { types: readonly string[]; range: EventRange },
-): Program<LogScan> {
-  const { after, limit, maxLength = Number.POSITIVE_INFINITY } = range
-  const { position } = yield* readLogHead(db)
-  const through = Math.max(after, Math.min(position, after + MAX_SCANNED))
-  const maxBytes = bytesFor(range.maxLength)
-  const rows = yield* db.each(SCAN, { types, after, through, limit: limit + 1, maxBytes })
-  const events: StoredEvent[] = []
-  let length = 0
-  let bytes = 0
-  for (const row of rows) {
-    if (events.length === limit || length >= maxLength) return { events, through: endOf(events, through) }
-    events.push(toRecord(row))
-    length += row.payload.length
-    bytes += utf8Length(row.payload)
-  }
-  // The query may have left out rows because the ones before them were too long.
-  return { events, through: bytes > maxBytes ? endOf(events, through) : through }
 }
 
 const endOf = (events: readonly StoredEvent[], through: number): number => events.at(-1)?.position ?? through
@@ -171,7 +143,7 @@ export const SCAN: Query<ScanValues, EventRow> = compile((param, dialect) => {
   return withinBytes(query, param, dialect)
 })
 
-const countStream = (kind: StreamKind): Query<StreamId & EventsBetween, { count: number }> =>
+const countStream = (kind: StreamKind): Query<StreamId & { after: number; through: number }, { count: number }> =>
   compile((param, dialect) =>
     from
       .selectFrom('events')

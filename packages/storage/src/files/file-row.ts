@@ -1,13 +1,20 @@
-import type { EpochMs, FileRecord } from '@perdure/ports'
+import type { FileRecord } from '@perdure/ports'
+import { type RowIn, recordTable } from '../query/record-table.ts'
 
-export interface FileRow {
-  readonly id: string
-  readonly owner: string
-  readonly sha256: string
-  readonly size: number
-  readonly media_type: string
-  readonly name: string | null
-  readonly created_at: number
+/** A file without its content. */
+export const FILES = recordTable<FileRecord>()({
+  id: 'text',
+  owner: 'text',
+  sha256: 'text',
+  size: 'bigint',
+  mediaType: 'text',
+  name: 'text',
+  createdAt: 'bigint',
+})
+
+export type FileFields = RowIn<typeof FILES>
+
+export interface FileRow extends FileFields {
   readonly is_held: number // 1 if `file_holders` or `run_files` has a row of the file
   readonly content: Uint8Array | null
 }
@@ -21,28 +28,3 @@ export interface RunFileRow {
   readonly run_id: string
   readonly file_id: string
 }
-
-/** A file without its content. */
-export type FileFields = Omit<FileRow, 'is_held' | 'content'>
-
-export const FILE_FIELDS = ['id', 'owner', 'sha256', 'size', 'media_type', 'name', 'created_at'] as const
-
-export const toFileFields = (file: FileRecord): FileFields => ({
-  id: file.id,
-  owner: file.owner,
-  sha256: file.sha256,
-  size: file.size,
-  media_type: file.mediaType,
-  name: file.name ?? null,
-  created_at: file.createdAt,
-})
-
-export const toFile = (row: FileFields): FileRecord => ({
-  id: row.id,
-  owner: row.owner,
-  sha256: row.sha256,
-  size: row.size,
-  mediaType: row.media_type,
-  name: row.name ?? undefined,
-  createdAt: row.created_at as EpochMs,
-})

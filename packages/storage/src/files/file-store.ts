@@ -2,8 +2,8 @@ import {
   EVERY_ROW,
   type FileFilter,
   type FileRecord,
+  type FileStore,
   type FileUsage,
-  type Page,
   type PageQuery,
   type Visibility,
 } from '@perdure/ports'
@@ -13,9 +13,11 @@ import type { Program } from '../program.ts'
 import { compile, type Query } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import { type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
 import { type AccessValues, accessValues, isVisible, visibilityVariant } from '../query/row-visibility.ts'
-import { FILE_FIELDS, type FileFields, toFile } from './file-row.ts'
+import { listQuery, visibleRow } from '../query/table-queries.ts'
+import type { Reads } from '../reads.ts'
+import { FILES, type FileFields } from './file-row.ts'
 
 export interface FileListRequest {
   readonly filter: FileFilter
@@ -23,74 +25,45 @@ export interface FileListRequest {
   readonly visibility: Visibility
 }
 
-export function* findFile(
-  db: Db,
-  { id, visibility }: { readonly id: string; readonly visibility: Visibility },
-): Program<FileRecord | undefined> {
-  const query = db.variant(`file ${visibilityVariant(visibility)}`, () => findQuery(visibility))
-  const row = yield* db.get(query, { ...accessValues(visibility), id })
-  return row === undefined ? undefined : toFile(row)
+export const fileReads: Reads<FileStore> = {
+  *find(db, id, visibility) {
+    const row = yield* findVisible(db, id, visibility)
+    return row && FILES.toRecord(row)
+  },
+  *content(db, id) {
+    const content = (yield* db.get(SELECT_CONTENT, { id }))?.content ?? undefined
+    return content && new Uint8Array(content)
+  },
+  *holders(db, id) {
+    return (yield* db.all(FILE_QUERIES.holders, { id })).map(({ session_id }) => session_id)
+  },
+  *holdingRuns(db, id, limit) {
+    return (yield* db.all(FILE_QUERIES.holdingRuns, { id, limit })).map(({ run_id }) => run_id)
+  },
+  *list(db, filter, page, visibility) {
+    const of = filter.sessionId === undefined ? 'all' : 'session'
+    const name = `files of ${of} ${pageVariant(page)} ${visibilityVariant(visibility)}`
+    const query = db.variant(name, () => fileListQuery({ filter, page, visibility }))
+    const { sessionId = '' } = filter
+    const rows = yield* db.each(query, { ...pageValues(page), ...accessValues(visibility), sessionId })
+    return toPage(rows, page, { toRecord: FILES.toRecord, rankOf: (row) => row.created_at })
+  },
+  *usage(db, owner) {
+    const { files, bytes } = (yield* db.get(FILE_QUERIES.usage, { owner })) ?? { files: 0, bytes: 0 }
+    return { files, bytes }
+  },
+  *findSame(db, { owner, sha256, size, mediaType, name = '' }) {
+    const row = yield* db.get(FILE_QUERIES.same, { owner, sha256, size, mediaType, name })
+    return row && FILES.toRecord(row)
+  },
+  *inUse(db, hashes) {
+    return (yield* db.all(FILE_QUERIES.inUse, { hashes })).map(({ sha256 }) => sha256)
+  },
 }
 
-export function* findAnyFile(db: Db, id: string): Program<FileRecord | undefined> {
-  return yield* findFile(db, { id, visibility: EVERY_ROW })
-}
+export const findAnyFile = (db: Db, id: string): Program<FileRecord | undefined> => fileReads.find(db, id, EVERY_ROW)
 
-export function* fileContent(db: Db, id: string): Program<Uint8Array | undefined> {
-  const content = (yield* db.get(SELECT_CONTENT, { id }))?.content ?? undefined
-  return content === undefined ? undefined : new Uint8Array(content)
-}
-
-export function* fileHolders(db: Db, id: string): Program<readonly string[]> {
-  return (yield* db.all(FILE_QUERIES.holders, { id })).map(({ session_id }) => session_id)
-}
-
-interface RunsOfFile {
-  readonly id: string
-  readonly limit: number
-}
-
-export function* holdingRuns(db: Db, request: RunsOfFile): Program<readonly string[]> {
-  return (yield* db.all(FILE_QUERIES.holdingRuns, request)).map(({ run_id }) => run_id)
-}
-
-export function* listFiles(db: Db, request: FileListRequest): Program<Page<FileRecord>> {
-  const { filter, page, visibility } = request
-  const of = filter.sessionId === undefined ? 'all' : 'session'
-  const name = `files of ${of} ${pageVariant(page)} ${visibilityVariant(visibility)}`
-  const values = { ...pageValues(page), ...accessValues(visibility), sessionId: filter.sessionId ?? '' }
-  const rows = yield* db.each(
-    db.variant(name, () => fileListQuery(request)),
-    values,
-  )
-  return toPage(rows, page, { toRecord: toFile, rankOf: (row) => row.created_at })
-}
-
-export function* fileUsage(db: Db, owner: string): Program<FileUsage> {
-  const { files, bytes } = (yield* db.get(FILE_QUERIES.usage, { owner })) ?? { files: 0, bytes: 0 }
-  return { files, bytes }
-}
-
-export function* findSameFile(
-  db: Db,
-  { owner, sha256, size, mediaType, name = '' }: Omit<FileRecord, 'id' | 'createdAt'>,
-): Program<FileRecord | undefined> {
-  const row = yield* db.get(FILE_QUERIES.same, { owner, sha256, size, mediaType, name })
-  return row === undefined ? undefined : toFile(row)
-}
-
-export function* hashesInUse(db: Db, hashes: readonly string[]): Program<readonly string[]> {
-  return (yield* db.all(FILE_QUERIES.inUse, { hashes })).map(({ sha256 }) => sha256)
-}
-
-const findQuery = (visibility: Visibility): Query<AccessValues & { readonly id: string }, FileFields> =>
-  compile((param, dialect) =>
-    from
-      .selectFrom('files')
-      .select(FILE_FIELDS)
-      .where('id', '=', param('id'))
-      .where(isVisible(visibility, MEMORY_ACCESS, { param, dialect })),
-  )
+const findVisible = visibleRow<FileFields>('files', MEMORY_ACCESS, FILES.columns)
 
 const SELECT_CONTENT = compile<{ id: string }, { readonly content: Uint8Array | null }>((param) =>
   from.selectFrom('files').select('content').where('id', '=', param('id')),
@@ -100,26 +73,22 @@ type ListValues = AccessValues & PageValues & { readonly sessionId: string }
 
 /** The files of one session are few: they are found first, and then sorted. */
 export const fileListQuery = ({ filter, page, visibility }: FileListRequest): Query<ListValues, FileFields> =>
-  compile((param, dialect) => {
-    const visible = isVisible(visibility, MEMORY_ACCESS, { param, dialect })
-    const held = sql`select file_id from file_holders where session_id = ${param('sessionId')}`
-    const ofSession = filter.sessionId !== undefined
-    return from
-      .selectFrom('files')
-      .select(FILE_FIELDS)
-      .$if(ofSession, (rows) => rows.where(dialect.isSelected('id', held)))
-      .where(ofSession ? dialect.unindexed(visible) : visible)
-      .$if(page.cursor !== undefined, (rows) => rows.where(isBeyond(param, page)))
-      .orderBy('created_at', page.order)
-      .orderBy('id', page.order)
-      .limit(param('limit'))
+  listQuery('files', {
+    page,
+    columns: FILES.columns,
+    where(param, dialect) {
+      const visible = isVisible(visibility, MEMORY_ACCESS, { param, dialect })
+      if (filter.sessionId === undefined) return [visible]
+      const held = sql`select file_id from file_holders where session_id = ${param('sessionId')}`
+      return [dialect.isSelected('id', held), dialect.unindexed(visible)]
+    },
   })
 
 export const FILE_QUERIES = {
   holders: compile<{ id: string }, { readonly session_id: string }>((param) =>
     from.selectFrom('file_holders').select('session_id').where('file_id', '=', param('id')).orderBy('session_id'),
   ),
-  holdingRuns: compile<RunsOfFile, { readonly run_id: string }>((param) =>
+  holdingRuns: compile<{ id: string; limit: number }, { readonly run_id: string }>((param) =>
     from
       .selectFrom('run_files')
       .select('run_id')
@@ -135,7 +104,7 @@ export const FILE_QUERIES = {
   same: compile<Omit<Required<FileRecord>, 'id' | 'createdAt'>, FileFields>((param) =>
     from
       .selectFrom('files')
-      .select(FILE_FIELDS)
+      .select(FILES.columns)
       .where('owner', '=', param('owner'))
       .where('size', '=', param('size'))
       .where('sha256', '=', param('sha256'))

@@ -5,17 +5,17 @@ import type { Program } from '../program.ts'
 import { compile, paramsFor } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
-import type { WriteAppliers } from '../transaction.ts'
-import { FILE_FIELDS, type FileFields, toFileFields } from './file-row.ts'
-import { fileUsage, findAnyFile } from './file-store.ts'
+import { deleteBy, insertInto, pruneQuery } from '../query/table-queries.ts'
+import type { WriteAppliers, WritesOf } from '../transaction.ts'
+import { FILES, type FileFields, type FileHolderRow, type RunFileRow } from './file-row.ts'
+import { fileReads, findAnyFile } from './file-store.ts'
 
-type FileWriteType = 'file.insert' | 'file.hold' | 'file.keep' | 'file.delete' | 'file.prune'
-
-export const fileWrites: WriteAppliers<FileWriteType> = {
+export const fileWrites: WriteAppliers<WritesOf<'file'>> = {
   *'file.insert'({ db }, { type, file, content, ownerBytes }) {
     yield* takeLock(db, 'files')
-    if (ownerBytes !== undefined && (yield* fileUsage(db, file.owner)).bytes + file.size > ownerBytes) return { type }
-    const changes = yield* db.run(insertFile, { ...toFileFields(file), content: toBytes(content) })
+    if (ownerBytes !== undefined && (yield* fileReads.usage(db, file.owner)).bytes + file.size > ownerBytes)
+      return { type }
+    const changes = yield* db.run(insertFile, { ...FILES.toRow(file), content: toBytes(content) })
     return changes === 1 ? 1 : { type, current: yield* findAnyFile(db, file.id) }
   },
   *'file.hold'({ db }, { type, sessionId, ids, owner }) {
@@ -79,7 +79,7 @@ const toBytes = (content: string | undefined): Uint8Array | null =>
 const insertFile = compile<FileFields & { readonly content: Uint8Array | null }, unknown>((param) =>
   from
     .insertInto('files')
-    .values({ ...paramsFor(param, [...FILE_FIELDS, 'content']), is_held: 0 })
+    .values({ ...paramsFor(param, [...FILES.columns, 'content']), is_held: 0 })
     .onConflict((conflict) => conflict.column('id').doNothing()),
 )
 
@@ -99,30 +99,18 @@ const markHeld = compile<{ id: string }, unknown>((param) =>
   from.updateTable('files').set({ is_held: 1 }).where('id', '=', param('id')).where('is_held', '=', 0),
 )
 
-const insertHolder = compile<{ file_id: string; session_id: string }, unknown>((param) =>
-  from
-    .insertInto('file_holders')
-    .values(paramsFor(param, ['file_id', 'session_id']))
-    .onConflict((conflict) => conflict.doNothing()),
-)
-
-const insertKeeper = compile<{ file_id: string; run_id: string }, unknown>((param) =>
-  from
-    .insertInto('run_files')
-    .values(paramsFor(param, ['file_id', 'run_id']))
-    .onConflict((conflict) => conflict.doNothing()),
-)
+const insertHolder = insertInto<FileHolderRow>('file_holders', ['file_id', 'session_id'])
+const insertKeeper = insertInto<RunFileRow>('run_files', ['file_id', 'run_id'])
 
 const deleteUnheld = compile<{ id: string }, unknown>((param) =>
   from.deleteFrom('files').where('id', '=', param('id')).where('is_held', '=', 0),
 )
 
 /** The condition is a literal, so that the partial index applies. */
-export const PRUNE_FILES = compile<{ before: number; limit: number }, unknown>((param, dialect) => {
-  const unheld = sql`select id from files where is_held = 0 and created_at < ${param('before')}
-    order by created_at, id limit ${param('limit')}`
-  return sql`delete from files where ${dialect.isSelected('id', unheld)}`
-})
+export const PRUNE_FILES = pruneQuery<{ before: number; limit: number }>(
+  'files',
+  (param) => sql`is_held = 0 and created_at < ${param('before')} order by created_at, id`,
+)
 
 export const FILE_DELETIONS = {
   files: compile<{ id: string }, unknown>((param, dialect) => {
@@ -132,9 +120,7 @@ export const FILE_DELETIONS = {
       and not exists (select 1 from run_files as kept where kept.file_id = mine.file_id)`
     return sql`delete from files where ${dialect.isSelected('id', onlyHeldHere)}`
   }),
-  holders: compile<{ id: string }, unknown>((param) =>
-    from.deleteFrom('file_holders').where('session_id', '=', param('id')),
-  ),
+  holders: deleteBy('session_id', 'file_holders'),
   filesOfRun: compile<{ id: string }, unknown>((param, dialect) => {
     const onlyHeldHere = sql`select mine.file_id from run_files as mine where mine.run_id = ${param('id')}
       and not exists (select 1 from run_files as other
@@ -142,5 +128,5 @@ export const FILE_DELETIONS = {
       and not exists (select 1 from file_holders as held where held.file_id = mine.file_id)`
     return sql`delete from files where ${dialect.isSelected('id', onlyHeldHere)}`
   }),
-  keepers: compile<{ id: string }, unknown>((param) => from.deleteFrom('run_files').where('run_id', '=', param('id'))),
+  keepers: deleteBy('run_id', 'run_files'),
 }

@@ -1,46 +1,37 @@
-import type { HookDeliveryRecord, HookDeliveryStatus, Page, PageQuery } from '@perdure/ports'
-import { sql } from 'kysely'
-import type { Program } from '../program.ts'
+import type { HookDeliveryStatus, HookDeliveryStore, PageQuery } from '@perdure/ports'
+import { type SqlBool, sql } from 'kysely'
 import { compile, type Query } from '../query/compile.ts'
-import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
-import { type HookDeliveryRow, toHookDelivery } from './hook-delivery-row.ts'
+import { type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import { listQuery, selectById } from '../query/table-queries.ts'
+import type { Reads } from '../reads.ts'
+import { HOOK_DELIVERIES, type HookDeliveryRow } from './hook-delivery-row.ts'
 
 export interface HookDeliveryListRequest {
   readonly filter: { readonly hookId: string; readonly status?: HookDeliveryStatus | undefined }
   readonly page: PageQuery
 }
 
-export interface ReceivedKey {
-  readonly hookId: string
-  readonly deliveryId: string
+export const hookDeliveryReads: Reads<HookDeliveryStore> = {
+  *find(db, id) {
+    const row = yield* db.get(SELECT_HOOK_DELIVERY, { id })
+    return row && HOOK_DELIVERIES.toRecord(row)
+  },
+  *findReceived(db, hookId, deliveryId) {
+    const row = yield* db.get(SELECT_RECEIVED, { hookId, deliveryId })
+    return row && HOOK_DELIVERIES.toRecord(row)
+  },
+  *list(db, filter, page) {
+    const name = `hook deliveries ${filter.status} ${pageVariant(page)}`
+    const query = db.variant(name, () => hookDeliveryListQuery({ filter, page }))
+    const rows = yield* db.each(query, { hookId: filter.hookId, ...pageValues(page) })
+    return toPage(rows, page, { toRecord: HOOK_DELIVERIES.toRecord, rankOf: (row) => row.created_at })
+  },
 }
 
-export function* findHookDelivery(db: Db, id: string): Program<HookDeliveryRecord | undefined> {
-  const row = yield* db.get(SELECT_HOOK_DELIVERY, { id })
-  return row === undefined ? undefined : toHookDelivery(row)
-}
+const SELECT_HOOK_DELIVERY = selectById<HookDeliveryRow>('hook_deliveries')
 
-export function* findReceived(db: Db, { hookId, deliveryId }: ReceivedKey): Program<HookDeliveryRecord | undefined> {
-  const row = yield* db.get(SELECT_RECEIVED, { hookId, deliveryId })
-  return row === undefined ? undefined : toHookDelivery(row)
-}
-
-export function* listHookDeliveries(db: Db, request: HookDeliveryListRequest): Program<Page<HookDeliveryRecord>> {
-  const { filter, page } = request
-  const query = db.variant(`hook deliveries ${filter.status} ${pageVariant(page)}`, () =>
-    hookDeliveryListQuery(request),
-  )
-  const rows = yield* db.each(query, { hookId: filter.hookId, ...pageValues(page) })
-  return toPage(rows, page, { toRecord: toHookDelivery, rankOf: (row) => row.created_at })
-}
-
-const SELECT_HOOK_DELIVERY = compile<{ id: string }, HookDeliveryRow>((param) =>
-  from.selectFrom('hook_deliveries').selectAll().where('id', '=', param('id')),
-)
-
-export const SELECT_RECEIVED = compile<ReceivedKey, HookDeliveryRow>((param) =>
+export const SELECT_RECEIVED = compile<{ hookId: string; deliveryId: string }, HookDeliveryRow>((param) =>
   from
     .selectFrom('hook_deliveries')
     .selectAll()
@@ -53,18 +44,11 @@ export const hookDeliveryListQuery = ({
   filter: { status },
   page,
 }: HookDeliveryListRequest): Query<PageValues & { readonly hookId: string }, HookDeliveryRow> =>
-  compile((param, dialect) =>
-    dialect.bounded(
-      from
-        .selectFrom('hook_deliveries')
-        .selectAll()
-        .where('hook_id', '=', param('hookId'))
-        .$if(status !== undefined, (query) => query.where(sql<boolean>`status = ${sql.lit(status)}`))
-        .$if(page.cursor !== undefined, (query) => query.where(isBeyond(param, page)))
-        .orderBy('created_at', page.order)
-        .orderBy('id', page.order)
-        .limit(param('limit'))
-        .$castTo<HookDeliveryRow>(),
-      ['headers', 'body'],
-    ),
-  )
+  listQuery('hook_deliveries', {
+    page,
+    texts: ['headers', 'body'],
+    where: (param) => [
+      sql<SqlBool>`hook_id = ${param('hookId')}`,
+      ...(status === undefined ? [] : [sql<SqlBool>`status = ${sql.lit(status)}`]),
+    ],
+  })

@@ -1,34 +1,34 @@
 import type { EpochMs, IdempotencyRecord, StoredResponse } from '@perdure/ports'
+import { type Changes, type ColumnTypes, columnsOf, type RowIn, recordTable } from '../query/record-table.ts'
 
-export interface IdempotencyRow {
-  readonly id: string
-  readonly fingerprint: string
-  readonly run_id: string | null
-  readonly content_of: string | null // id of the run, session or approval whose content the response holds
-  readonly created_at: number
-  readonly expires_at: number
-  readonly status: number | null // of the response; null while the request executes
-  readonly location: string | null
-  readonly content_type: string | null
-  readonly body: string | null
-  readonly sealed: number | null // 1 when the body is sealed
-  readonly executor: string | null
-  readonly patient_until: number | null
-}
+export const RESPONSES = recordTable<StoredResponse>()({
+  status: 'integer',
+  location: 'text',
+  contentType: 'text',
+  body: 'text',
+  sealed: { type: 'integer', write: () => 1 },
+})
 
-export const RESPONSE_COLUMNS = ['status', 'location', 'content_type', 'body', 'sealed'] as const
-export type ResponseColumns = Pick<IdempotencyRow, (typeof RESPONSE_COLUMNS)[number]>
+const REQUESTS = recordTable<Omit<IdempotencyRecord, 'response'>>()({
+  id: 'text',
+  fingerprint: 'text',
+  runId: 'text',
+  contentOf: 'text', // id of the run, session or approval whose content the response holds
+  createdAt: 'bigint',
+  expiresAt: 'bigint',
+  executor: 'text',
+  patientUntil: 'bigint',
+})
 
-export const IDEMPOTENCY_COLUMNS = [
-  'fingerprint',
-  'run_id',
-  'content_of',
-  'created_at',
-  'expires_at',
-  ...RESPONSE_COLUMNS,
-  'executor',
-  'patient_until',
-] as const
+/** All columns are null while the request executes. */
+export type ResponseColumns = Changes<RowIn<typeof RESPONSES>>
+
+export type IdempotencyRow = RowIn<typeof REQUESTS> & ResponseColumns
+
+export const IDEMPOTENCY_TYPES: ColumnTypes<IdempotencyRow> = { ...REQUESTS.types, ...RESPONSES.types }
+
+/** All but the key. */
+export const IDEMPOTENCY_COLUMNS = columnsOf(IDEMPOTENCY_TYPES).filter((column) => column !== 'id')
 
 export const toIdempotencyRow = (record: IdempotencyRecord): IdempotencyRow => ({
   id: record.id,

@@ -1,10 +1,11 @@
-import type { EpochMs, IdempotencyRecord } from '@perdure/ports'
+import type { EpochMs, IdempotencyRecord, IdempotencyStore } from '@perdure/ports'
 import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { type SqlBool, sql } from 'kysely'
 import type { Program } from '../program.ts'
 import { compile, type Param, type Query } from '../query/compile.ts'
 import type { Db, Dialect } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
+import type { Reads } from '../reads.ts'
 import { isOneOf } from '../runs/run-filter.ts'
 import { type IdempotencyRow, toIdempotency } from './idempotency-row.ts'
 
@@ -14,36 +15,30 @@ import { type IdempotencyRow, toIdempotency } from './idempotency-row.ts'
  */
 export const IS_PENDING_NON_RUN_ANSWER = sql<SqlBool>`status is null and coalesce(run_id, '') is distinct from content_of`
 
-export function* findIdempotency(
-  db: Db,
-  { id, now }: { id: string; now: EpochMs },
-): Program<IdempotencyRecord | undefined> {
-  const row = yield* db.get(SELECT_LIVE, { id, now })
-  return row && toIdempotency(row)
+export const idempotencyReads: Reads<IdempotencyStore> = {
+  *find(db, id, now) {
+    const row = yield* db.get(SELECT_LIVE, { id, now })
+    return row && toIdempotency(row)
+  },
+  *runIds(db, ids, now) {
+    return (yield* db.all(RUN_IDS, { ids, now })).map(({ run_id }) => run_id)
+  },
+  /**
+   * Ids in the form used before schema version 18 of SQLite have 64 hex digits. PostgreSQL has them if they were copied
+   * from a database file.
+   */
+  *holdsLegacyIds(db, now) {
+    for (const query of LEGACY_IDS) if ((yield* db.get(query, { now })) !== undefined) return true
+    return false
+  },
 }
 
-/** Like `findIdempotency`, for many ids in one statement. */
+/** Like `find`, for many ids in one statement. */
 export function* findIdempotencies(
   db: Db,
   { ids, now }: { ids: readonly string[]; now: EpochMs },
 ): Program<readonly IdempotencyRecord[]> {
   return (yield* db.all(SELECT_MANY, { ids, now })).map(toIdempotency)
-}
-
-export function* findRunIds(
-  db: Db,
-  { ids, now }: { ids: readonly string[]; now: EpochMs },
-): Program<readonly string[]> {
-  return (yield* db.all(RUN_IDS, { ids, now })).map(({ run_id }) => run_id)
-}
-
-/**
- * Whether ids in the form used before schema version 18 of SQLite (64 hex digits) must be looked up: some have not
- * expired yet, or still have a pending response. PostgreSQL has them if they were copied from a database file.
- */
-export function* holdsLegacyIds(db: Db, now: EpochMs): Program<boolean> {
-  for (const query of LEGACY_IDS) if ((yield* db.get(query, { now })) !== undefined) return true
-  return false
 }
 
 const IS_LEGACY_ID = sql<SqlBool>`length(idempotency.id) = 64 and idempotency.id not like '%:%'`

@@ -4,24 +4,23 @@ import type { Program } from '../program.ts'
 import { compile, paramsFor } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
-import type { WriteAppliers } from '../transaction.ts'
+import { pruneQuery } from '../query/table-queries.ts'
+import type { WriteAppliers, WritesOf } from '../transaction.ts'
 import {
   IDEMPOTENCY_COLUMNS,
   type IdempotencyRow,
-  RESPONSE_COLUMNS,
+  RESPONSES,
   type ResponseColumns,
   toIdempotencyRow,
   toResponseRow,
 } from './idempotency-row.ts'
-import { findIdempotency, IS_PENDING_NON_RUN_ANSWER } from './idempotency-store.ts'
+import { IS_PENDING_NON_RUN_ANSWER, idempotencyReads } from './idempotency-store.ts'
 
-export const idempotencyWrites: WriteAppliers<
-  'idempotency.reserve' | 'idempotency.complete' | 'idempotency.interrupt' | 'idempotency.prune'
-> = {
+export const idempotencyWrites: WriteAppliers<WritesOf<'idempotency'>> = {
   *'idempotency.reserve'({ db }, { type, record, now }) {
     const changes = yield* db.run(reserveRecord, { ...toIdempotencyRow(record), now })
     if (changes === 1) return 1
-    const current = yield* findIdempotency(db, { id: record.id, now })
+    const current = yield* idempotencyReads.find(db, record.id, now)
     if (current === undefined)
       throw new Error(`the record of idempotency key ${record.id} disappeared within its transaction`)
     return { type, current }
@@ -58,7 +57,7 @@ type CompleteValues = ResponseColumns & Pick<IdempotencyRow, 'run_id'> & { reado
 export const completeRecord = compile<CompleteValues, unknown>((param) =>
   from
     .updateTable('idempotency')
-    .set(paramsFor(param, RESPONSE_COLUMNS))
+    .set(paramsFor(param, RESPONSES.columns))
     .where(({ and, or, eb }) => {
       const isOfRun = eb('run_id', '=', param('run_id'))
       const holdsItsContent = eb('content_of', '=', param('run_id'))
@@ -78,7 +77,7 @@ const executorOf = (executor: string | { readonly nobody: true } | undefined) =>
 export const interruptRecords = compile<ResponseColumns & ReturnType<typeof executorOf>, unknown>((param, { run }) =>
   from
     .updateTable('idempotency')
-    .set(paramsFor(param, RESPONSE_COLUMNS))
+    .set(paramsFor(param, RESPONSES.columns))
     .where(IS_PENDING_NON_RUN_ANSWER)
     .where(
       sql<boolean>`(cast(${param('ofAll')} as integer) = 1 or executor is not distinct from cast(${param('executor')} as text))`,
@@ -95,15 +94,12 @@ export function* redactAnswers(db: Db, contentOf: string, answer: StoredResponse
 export const REDACT_ANSWERS = compile<ResponseColumns & { readonly contentOf: string }, unknown>((param) =>
   from
     .updateTable('idempotency')
-    .set({ ...paramsFor(param, RESPONSE_COLUMNS), run_id: null, content_of: null })
+    .set({ ...paramsFor(param, RESPONSES.columns), run_id: null, content_of: null })
     .where('content_of', '=', param('contentOf')),
 )
 
-export const PRUNE_RECORDS = compile<{ now: number; limit: number }, unknown>(
-  (param, { earlierClock, isSelected }) =>
-    sql`delete from idempotency where ${isSelected(
-      'id',
-      sql`select id from idempotency where status is not null and expires_at <= ${earlierClock(param('now'))}
-      order by expires_at limit ${param('limit')}`,
-    )}`,
+export const PRUNE_RECORDS = pruneQuery<{ now: number; limit: number }>(
+  'idempotency',
+  (param, { earlierClock }) =>
+    sql`status is not null and expires_at <= ${earlierClock(param('now'))} order by expires_at`,
 )

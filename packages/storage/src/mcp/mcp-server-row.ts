@@ -1,27 +1,12 @@
-import type { EpochMs, McpServerRecord } from '@perdure/ports'
+import type { McpServerRecord } from '@perdure/ports'
+import { type RowIn, recordTable } from '../query/record-table.ts'
 
-export interface McpServerRow {
-  readonly id: string
-  readonly url: string
-  readonly headers_ref: string | null
-  readonly created_at: number
-  readonly created_by: string
-}
+export type McpServerRow = RowIn<typeof MCP_SERVERS>
 
-export const MCP_SERVER_COLUMNS = ['id', 'url', 'headers_ref', 'created_at', 'created_by'] as const
-
-export const toMcpServerRow = (server: McpServerRecord): McpServerRow => ({
-  id: server.id,
-  url: server.url,
-  headers_ref: server.headersRef ?? null,
-  created_at: server.createdAt,
-  created_by: server.createdBy,
-})
-
-export const toMcpServer = (row: McpServerRow): McpServerRecord => ({
-  id: row.id,
-  url: row.url,
-  headersRef: row.headers_ref ?? undefined,
-  createdAt: row.created_at as EpochMs,
-  createdBy: row.created_by,
+export const MCP_SERVERS = recordTable<McpServerRecord>()({
+  id: 'text',
+  url: 'text',
+  headersRef: 'text',
+  createdAt: 'bigint',
+  createdBy: 'text',
 })

@@ -1,27 +1,28 @@
-import type { BlockRecord, BlockRef, EpochMs, Page } from '@perdure/ports'
-import type { Program } from '../program.ts'
-import { compile, paramsFor } from '../query/compile.ts'
-import type { Db } from '../query/dialect.ts'
+import type { BlockRef, BlockStore, EpochMs } from '@perdure/ports'
+import { type SqlBool, sql } from 'kysely'
+import { compile, type Param, paramsFor } from '../query/compile.ts'
 import { from } from '../query/from.ts'
 import { toPage } from '../query/page.ts'
-import type { WriteAppliers } from '../transaction.ts'
-import { BLOCK_COLUMNS, type BlockRow, toBlock, toBlockRow } from './block-row.ts'
-import { type MemoryListRequest, memoryRows } from './memory-list.ts'
+import type { Reads } from '../reads.ts'
+import type { WriteAppliers, WritesOf } from '../transaction.ts'
+import { BLOCKS, type BlockRow } from './block-row.ts'
+import { memoryRows } from './memory-list.ts'
 
-export function* findBlock(db: Db, ref: BlockRef): Program<BlockRecord | undefined> {
-  const row = yield* db.get(selectBlock, ref)
-  return row === undefined ? undefined : toBlock(row)
+export const blockReads: Reads<BlockStore> = {
+  *find(db, ref) {
+    const row = yield* db.get(selectBlock, ref)
+    return row && BLOCKS.toRecord(row)
+  },
+  *list(db, namespace, page, visibility) {
+    const rows = yield* memoryRows(db, 'blocks', { namespace, page, visibility })
+    return toPage(rows, page, { toRecord: BLOCKS.toRecord, rankOf: (row) => row.created_at })
+  },
 }
 
-export function* listBlocks(db: Db, request: MemoryListRequest): Program<Page<BlockRecord>> {
-  const rows = yield* memoryRows(db, 'blocks', request)
-  return toPage(rows, request.page, { toRecord: toBlock, rankOf: (row) => row.created_at })
-}
-
-export const blockWrites: WriteAppliers<'block.put' | 'block.delete'> = {
+export const blockWrites: WriteAppliers<WritesOf<'block'>> = {
   *'block.put'({ db }, { type, block, from: expected }) {
-    if (expected === undefined) return yield* db.run(putBlock, toBlockRow(block))
-    const row = toBlockRow(block)
+    if (expected === undefined) return yield* db.run(putBlock, BLOCKS.toRow(block))
+    const row = BLOCKS.toRow(block)
     const changes =
       expected === null ? yield* db.run(insertBlock, row) : yield* db.run(replaceBlock, { ...row, from: expected })
     return changes === 1 ? 1 : { type }
@@ -35,19 +36,12 @@ export const blockWrites: WriteAppliers<'block.put' | 'block.delete'> = {
   },
 }
 
-const selectBlock = compile<BlockRef, BlockRow>((param) =>
-  from
-    .selectFrom('blocks')
-    .selectAll()
-    .where('owner', '=', param('owner'))
-    .where('namespace', '=', param('namespace'))
-    .where('label', '=', param('label')),
-)
+const selectBlock = compile<BlockRef, BlockRow>((param) => sql`select * from blocks where ${isBlock(param)}`)
 
 const putBlock = compile<BlockRow, unknown>((param) =>
   from
     .insertInto('blocks')
-    .values(paramsFor(param, BLOCK_COLUMNS))
+    .values(paramsFor(param, BLOCKS.columns))
     .onConflict((conflict) =>
       conflict.columns(['owner', 'namespace', 'label']).doUpdateSet((eb) => ({
         value: eb.ref('excluded.value'),
@@ -57,18 +51,10 @@ const putBlock = compile<BlockRow, unknown>((param) =>
     ),
 )
 
-const deleteBlock = compile<BlockRef, unknown>((param) =>
-  from
-    .deleteFrom('blocks')
-    .where('owner', '=', param('owner'))
-    .where('namespace', '=', param('namespace'))
-    .where('label', '=', param('label')),
-)
-
 const insertBlock = compile<BlockRow, unknown>((param) =>
   from
     .insertInto('blocks')
-    .values(paramsFor(param, BLOCK_COLUMNS))
+    .values(paramsFor(param, BLOCKS.columns))
     .onConflict((conflict) => conflict.columns(['owner', 'namespace', 'label']).doNothing()),
 )
 
@@ -76,17 +62,15 @@ const replaceBlock = compile<BlockRow & { readonly from: EpochMs }, unknown>((pa
   from
     .updateTable('blocks')
     .set({ value: param('value'), limit: param('limit'), updated_at: param('updated_at') })
-    .where('owner', '=', param('owner'))
-    .where('namespace', '=', param('namespace'))
-    .where('label', '=', param('label'))
+    .where(isBlock(param))
     .where('updated_at', '=', param('from')),
 )
 
+const deleteBlock = compile<BlockRef, unknown>((param) => from.deleteFrom('blocks').where(isBlock(param)))
+
 const deleteBlockAt = compile<BlockRef & { readonly from: EpochMs }, unknown>((param) =>
-  from
-    .deleteFrom('blocks')
-    .where('owner', '=', param('owner'))
-    .where('namespace', '=', param('namespace'))
-    .where('label', '=', param('label'))
-    .where('updated_at', '=', param('from')),
+  from.deleteFrom('blocks').where(isBlock(param)).where('updated_at', '=', param('from')),
 )
+
+const isBlock = (param: Param<BlockRef>) =>
+  sql<SqlBool>`owner = ${param('owner')} and namespace = ${param('namespace')} and label = ${param('label')}`

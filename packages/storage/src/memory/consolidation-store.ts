@@ -1,36 +1,30 @@
-import type { ChangedSession, ConsolidationSpend, EpochMs } from '@perdure/ports'
+import type { ConsolidationStore, EpochMs } from '@perdure/ports'
 import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { sql } from 'kysely'
-import type { Program } from '../program.ts'
 import { compile } from '../query/compile.ts'
-import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
 import { statusList } from '../query/run-status.ts'
-import type { WriteAppliers } from '../transaction.ts'
+import type { Reads } from '../reads.ts'
+import type { WriteAppliers, WritesOf } from '../transaction.ts'
 
-export function* idleSessions(
-  db: Db,
-  { before, limit }: { before: EpochMs; limit: number },
-): Program<readonly ChangedSession[]> {
-  return (yield* db.all(IDLE_SESSIONS, { before, limit })).map(({ session_id, owner, changed_at }) => ({
-    sessionId: session_id,
-    owner,
-    changedAt: changed_at as EpochMs,
-  }))
+export const consolidationReads: Reads<ConsolidationStore> = {
+  *idleSessions(db, before, limit) {
+    return (yield* db.all(IDLE_SESSIONS, { before, limit })).map(({ session_id, owner, changed_at }) => ({
+      sessionId: session_id,
+      owner,
+      changedAt: changed_at as EpochMs,
+    }))
+  },
+  *extractedThrough(db, sessionId) {
+    return (yield* db.get(selectExtraction, { sessionId }))?.through_seq ?? 0
+  },
+  *spentOn(db, day) {
+    const row = yield* db.get(selectSpend, { day })
+    return { tokens: row?.tokens ?? 0, costUsd: row?.cost_usd ?? 0 }
+  },
 }
 
-export function* extractedThrough(db: Db, sessionId: string): Program<number> {
-  return (yield* db.get(selectExtraction, { sessionId }))?.through_seq ?? 0
-}
-
-export function* spentOn(db: Db, day: string): Program<ConsolidationSpend> {
-  const row = yield* db.get(selectSpend, { day })
-  return { tokens: row?.tokens ?? 0, costUsd: row?.cost_usd ?? 0 }
-}
-
-export const consolidationWrites: WriteAppliers<
-  'consolidation.seen' | 'consolidation.extracted' | 'consolidation.spend'
-> = {
+export const consolidationWrites: WriteAppliers<WritesOf<'consolidation'>> = {
   *'consolidation.seen'({ db }, { sessionId, changedAt }) {
     return yield* db.run(markSeen, { sessionId, changedAt })
   },

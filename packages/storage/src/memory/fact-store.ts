@@ -1,11 +1,13 @@
-import type { EpochMs, FactFilter, FactRecord, Page, PageQuery, VectorQuery, Visibility } from '@perdure/ports'
+import type { FactFilter, FactRecord, FactStore, PageQuery, Visibility } from '@perdure/ports'
 import { sql } from 'kysely'
 import type { Program } from '../program.ts'
 import { compile, type Query } from '../query/compile.ts'
-import type { Db, FactSearch } from '../query/dialect.ts'
+import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import { type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
 import { type AccessValues, accessValues, isVisible, visibilityVariant } from '../query/row-visibility.ts'
+import { listQuery, selectById } from '../query/table-queries.ts'
+import type { Reads } from '../reads.ts'
 import {
   type FilterValues,
   filterValues,
@@ -14,60 +16,48 @@ import {
   MEMORY_ACCESS,
   matchesFilter,
 } from './fact-filter.ts'
-import { type FactRow, toFact } from './fact-row.ts'
+import { FACTS, type FactRow } from './fact-row.ts'
 
-export function* findFact(
-  db: Db,
-  { id, now, visibility }: { id: string; now: EpochMs; visibility: Visibility },
-): Program<FactRecord | undefined> {
-  const query = db.variant(`fact ${visibilityVariant(visibility)}`, () => findQuery(visibility))
-  const row = yield* db.get(query, { ...accessValues(visibility), id, now })
-  return row === undefined ? undefined : toFact(row)
+export const factReads: Reads<FactStore> = {
+  *find(db, id, { now, visibility }) {
+    const query = db.variant(`fact ${visibilityVariant(visibility)}`, () => findQuery(visibility))
+    const row = yield* db.get(query, { ...accessValues(visibility), id, now })
+    return row && FACTS.toRecord(row)
+  },
+  *list(db, filter, page) {
+    const name = `facts ${pageVariant(page)} ${filterVariant(filter)}`
+    const query = db.variant(name, () => factListQuery({ filter, page }))
+    const rows = yield* db.each(query, { ...pageValues(page), ...filterValues(filter) })
+    return toPage(rows, page, { toRecord: FACTS.toRecord, rankOf: (row) => row.created_at })
+  },
+  *search(db, text, filter, limit) {
+    return yield* factsInOrder(db, yield* db.dialect.facts.search(db, { text, filter, limit }))
+  },
+  *nearest(db, { vector, embedder, candidates }, filter, limit) {
+    const wanted = Float32Array.from(vector)
+    const query = db.variant(`fact vectors ${filterVariant(filter)}`, () => factVectorQuery(filter))
+    const rows = yield* db.all(query, { ...filterValues(filter), embedder, limit: candidates })
+    const nearest = rows
+      .map(({ id, vector }) => ({ id, score: product(wanted, floatsOf(vector)) }))
+      .filter(({ score }) => score > 0)
+      .sort((a, b) => b.score - a.score)
+      .slice(0, limit)
+      .map(({ id }) => id)
+    return yield* factsInOrder(db, nearest)
+  },
 }
 
 /** Finds expired facts too. */
 export function* findAnyFact(db: Db, id: string): Program<FactRecord | undefined> {
   const row = yield* db.get(selectFact, { id })
-  return row === undefined ? undefined : toFact(row)
-}
-
-export function* listFacts(db: Db, { filter, page }: FactListRequest): Program<Page<FactRecord>> {
-  const query = db.variant(`facts ${pageVariant(page)} ${filterVariant(filter)}`, () => factListQuery({ filter, page }))
-  const rows = yield* db.each(query, { ...pageValues(page), ...filterValues(filter) })
-  return toPage(rows, page, { toRecord: toFact, rankOf: (row) => row.created_at })
-}
-
-export function* searchFacts(db: Db, request: FactSearch): Program<readonly FactRecord[]> {
-  return yield* factsInOrder(db, yield* db.dialect.facts.search(db, request))
-}
-
-export function* nearestFacts(
-  db: Db,
-  { query, filter, limit }: { query: VectorQuery; filter: FactFilter; limit: number },
-): Program<readonly FactRecord[]> {
-  const { vector, embedder, candidates } = query
-  const wanted = Float32Array.from(vector)
-  const statement = db.variant(`fact vectors ${filterVariant(filter)}`, () => factVectorQuery(filter))
-  const values = { ...filterValues(filter), embedder, limit: candidates }
-  const scored = (yield* db.all(statement, values)).map(({ id, vector }) => ({
-    id,
-    score: product(wanted, floatsOf(vector)),
-  }))
-  const nearest = scored
-    .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score)
-    .slice(0, limit)
-  return yield* factsInOrder(
-    db,
-    nearest.map(({ id }) => id),
-  )
+  return row && FACTS.toRecord(row)
 }
 
 /** The facts with these ids, in their order. A fact may be gone by now. */
 function* factsInOrder(db: Db, ids: readonly string[]): Program<readonly FactRecord[]> {
   if (ids.length === 0) return []
   const facts = new Map((yield* db.all(selectFacts, { ids })).map((row) => [row.id, row]))
-  return ids.flatMap((id) => facts.get(id) ?? []).map(toFact)
+  return ids.flatMap((id) => facts.get(id) ?? []).map(FACTS.toRecord)
 }
 
 export interface FactListRequest {
@@ -75,9 +65,7 @@ export interface FactListRequest {
   readonly page: PageQuery
 }
 
-const selectFact = compile<{ id: string }, FactRow>((param) =>
-  from.selectFrom('facts').selectAll().where('id', '=', param('id')),
-)
+const selectFact = selectById<FactRow>('facts')
 
 const selectFacts = compile<{ ids: readonly string[] }, FactRow>((param, dialect) =>
   from
@@ -97,20 +85,11 @@ const findQuery = (visibility: Visibility): Query<AccessValues & { id: string; n
   )
 
 export const factListQuery = ({ filter, page }: FactListRequest): Query<FilterValues & PageValues, FactRow> =>
-  compile((param, dialect) =>
-    dialect.bounded(
-      from
-        .selectFrom('facts')
-        .selectAll()
-        .where(matchesFilter(filter, { param, dialect }))
-        .$if(page.cursor !== undefined, (query) => query.where(isBeyond(param, page)))
-        .orderBy('created_at', page.order)
-        .orderBy('id', page.order)
-        .limit(param('limit'))
-        .$castTo<FactRow>(),
-      ['text', 'metadata'],
-    ),
-  )
+  listQuery('facts', {
+    page,
+    texts: ['text', 'metadata'],
+    where: (param, dialect) => [matchesFilter(filter, { param, dialect })],
+  })
 
 type VectorValues = FilterValues & { readonly embedder: string; readonly limit: number }
 

@@ -1,51 +1,35 @@
-import type { EpochMs, FactGroup, FactRecord } from '@perdure/ports'
-import { sql } from 'kysely'
-import type { Program } from '../program.ts'
+import type { FactGroup, FactUpkeep } from '@perdure/ports'
+import { type SqlBool, sql } from 'kysely'
 import { compile, type Query } from '../query/compile.ts'
-import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
+import { selectRows } from '../query/table-queries.ts'
+import type { Reads } from '../reads.ts'
 import { isUnexpired } from './fact-filter.ts'
-import { type FactRow, toFact } from './fact-row.ts'
+import { FACTS, type FactRow } from './fact-row.ts'
 
-interface RepeatedRange {
-  readonly owner?: string | undefined
-  readonly after?: string | undefined
-  readonly now: EpochMs
-}
-
-export function* repeatedFacts(
-  db: Db,
-  { range, limit }: { range: RepeatedRange; limit: number },
-): Program<readonly FactGroup[]> {
-  const [owner, namespace, fingerprint] = JSON.parse(range.after ?? '["","",""]') as [string, string, string]
-  const query = db.variant(`repeated facts ${range.owner === undefined}`, () => repeatedQuery(range))
-  const values = { owner, namespace, fingerprint, ofOwner: range.owner ?? '', now: range.now, limit }
-  const groups: FactGroup[] = []
-  for (const { owner, namespace, fingerprint } of yield* db.all(query, values)) {
-    const facts = yield* db.all(GROUP_FACTS, { owner, namespace, fingerprint, now: range.now })
-    groups.push({ groupKey: JSON.stringify([owner, namespace, fingerprint]), facts: facts.map(toFact) })
-  }
-  return groups
-}
-
-export function* expiredFacts(
-  db: Db,
-  { range, limit }: { range: { owner?: string | undefined; now: EpochMs }; limit: number },
-): Program<readonly FactRecord[]> {
-  const values = { at: range.now, ofOwner: range.owner ?? '', limit }
-  return (yield* db.all(range.owner === undefined ? UPKEEP.expired : UPKEEP.expiredOfOwner, values)).map(toFact)
-}
-
-export function* factsWeighedBefore(
-  db: Db,
-  { range, limit }: { range: { owner?: string | undefined; at: EpochMs }; limit: number },
-): Program<readonly FactRecord[]> {
-  const values = { at: range.at, ofOwner: range.owner ?? '', limit }
-  return (yield* db.all(range.owner === undefined ? UPKEEP.weighed : UPKEEP.weighedOfOwner, values)).map(toFact)
-}
-
-export function* unembeddedFacts(db: Db, limit: number): Program<readonly FactRecord[]> {
-  return (yield* db.all(UPKEEP.unembedded, { limit })).map(toFact)
+export const factUpkeepReads: Reads<FactUpkeep> = {
+  *repeated(db, range, limit) {
+    const [owner, namespace, fingerprint] = JSON.parse(range.after ?? '["","",""]') as [string, string, string]
+    const query = db.variant(`repeated facts ${range.owner === undefined}`, () => repeatedQuery(range))
+    const values = { owner, namespace, fingerprint, ofOwner: range.owner ?? '', now: range.now, limit }
+    const groups: FactGroup[] = []
+    for (const { owner, namespace, fingerprint } of yield* db.all(query, values)) {
+      const facts = yield* db.all(GROUP_FACTS, { owner, namespace, fingerprint, now: range.now })
+      groups.push({ groupKey: JSON.stringify([owner, namespace, fingerprint]), facts: facts.map(FACTS.toRecord) })
+    }
+    return groups
+  },
+  *expired(db, { owner, now }, limit) {
+    const query = owner === undefined ? UPKEEP.expired : UPKEEP.expiredOfOwner
+    return (yield* db.all(query, { at: now, ofOwner: owner ?? '', limit })).map(FACTS.toRecord)
+  },
+  *weighedBefore(db, { owner, at }, limit) {
+    const query = owner === undefined ? UPKEEP.weighed : UPKEEP.weighedOfOwner
+    return (yield* db.all(query, { at, ofOwner: owner ?? '', limit })).map(FACTS.toRecord)
+  },
+  *unembedded(db, limit) {
+    return (yield* db.all(UPKEEP.unembedded, { limit })).map(FACTS.toRecord)
+  },
 }
 
 interface GroupValues {
@@ -57,10 +41,9 @@ interface GroupValues {
 
 export const repeatedQuery = ({
   owner,
-}: Pick<RepeatedRange, 'owner'>): Query<
-  GroupValues & { readonly ofOwner: string; readonly limit: number },
-  Omit<GroupValues, 'now'>
-> =>
+}: {
+  readonly owner?: string | undefined
+}): Query<GroupValues & { readonly ofOwner: string; readonly limit: number }, Omit<GroupValues, 'now'>> =>
   compile((param) =>
     from
       .selectFrom('facts')
@@ -97,27 +80,21 @@ interface RangeValues {
 }
 
 const ofOwner = (isOwned: boolean) => ({
-  expired: compile<RangeValues, FactRow>((param, dialect) =>
-    from
-      .selectFrom('facts')
-      .selectAll()
-      .where('expires_at', '<=', param('at'))
-      .$if(isOwned, (query) => query.where(dialect.unindexed(sql`owner = ${param('ofOwner')}`)))
-      .orderBy('expires_at')
-      .orderBy('id')
-      .limit(param('limit')),
-  ),
-  weighed: compile<RangeValues, FactRow>((param) =>
-    from
-      .selectFrom('facts')
-      .selectAll()
-      .where('importance', '>', sql.lit(0))
-      .where('weighed_at', '<=', param('at'))
-      .$if(isOwned, (query) => query.where('owner', '=', param('ofOwner')))
-      .orderBy('weighed_at')
-      .orderBy('id')
-      .limit(param('limit')),
-  ),
+  expired: selectRows<RangeValues, FactRow>('facts', {
+    where: (param, { unindexed }) => [
+      sql`expires_at <= ${param('at')}`,
+      ...(isOwned ? [unindexed(sql`owner = ${param('ofOwner')}`)] : []),
+    ],
+    order: ['expires_at', 'id'],
+  }),
+  weighed: selectRows<RangeValues, FactRow>('facts', {
+    where: (param) => [
+      sql`importance > 0`,
+      sql`weighed_at <= ${param('at')}`,
+      ...(isOwned ? [sql<SqlBool>`owner = ${param('ofOwner')}`] : []),
+    ],
+    order: ['weighed_at', 'id'],
+  }),
 })
 
 export const UPKEEP = {
@@ -125,13 +102,8 @@ export const UPKEEP = {
   expiredOfOwner: ofOwner(true).expired,
   weighed: ofOwner(false).weighed,
   weighedOfOwner: ofOwner(true).weighed,
-  unembedded: compile<{ limit: number }, FactRow>((param) =>
-    from
-      .selectFrom('facts')
-      .selectAll()
-      .where('embedded_by', 'is', null)
-      .orderBy('created_at')
-      .orderBy('id')
-      .limit(param('limit')),
-  ),
+  unembedded: selectRows<{ limit: number }, FactRow>('facts', {
+    where: () => [sql`embedded_by is null`],
+    order: ['created_at', 'id'],
+  }),
 } as const

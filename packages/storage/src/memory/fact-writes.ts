@@ -4,15 +4,11 @@ import type { Program } from '../program.ts'
 import { compile, paramsFor } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
-import type { WriteAppliers } from '../transaction.ts'
-import { CHANGING_FACT_COLUMNS, FACT_COLUMNS, type FactRow, toFactRow } from './fact-row.ts'
+import type { WriteAppliers, WritesOf } from '../transaction.ts'
+import { CHANGING_FACT_COLUMNS, FACTS, type FactRow } from './fact-row.ts'
 import { findAnyFact } from './fact-store.ts'
 
-type FactWrites = WriteAppliers<
-  'fact.insert' | 'fact.replace' | 'fact.delete' | 'fact.weigh' | 'fact.embed' | 'fact.keep-vectors'
->
-
-export const factWrites: FactWrites = {
+export const factWrites: WriteAppliers<WritesOf<'fact'>> = {
   *'fact.insert'({ db }, { type, fact }) {
     const inserted = yield* db.get(insertFact, toIndexedRow(db, fact))
     if (inserted === undefined) return { type, current: yield* findAnyFact(db, fact.id) }
@@ -62,7 +58,7 @@ interface IndexedRow extends FactRow {
 }
 
 const toIndexedRow = ({ dialect }: Db, fact: FactRecord): IndexedRow => ({
-  ...toFactRow(fact),
+  ...FACTS.toRow(fact),
   ...dialect.facts.toColumns(fact.text),
 })
 
@@ -77,7 +73,7 @@ interface FactKeys {
 const insertFact = compile<IndexedRow, { key: number }>((param, { facts }) =>
   from
     .insertInto('facts')
-    .values(paramsFor(param, [...FACT_COLUMNS, ...facts.columns]))
+    .values(paramsFor(param, [...FACTS.columns, ...facts.columns]))
     .onConflict((conflict) => conflict.column('id').doNothing())
     .returning('key'),
 )

@@ -1,94 +1,64 @@
-import type { EpochMs, JobCounts, JobPhase, JobRecord, Page, PageQuery } from '@perdure/ports'
-import { sql } from 'kysely'
-import type { Program } from '../program.ts'
+import type { EpochMs, JobQueue, PageQuery } from '@perdure/ports'
+import { type SqlBool, sql } from 'kysely'
 import { compile, type Query } from '../query/compile.ts'
-import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
-import { type JobRow, toJob } from './job-row.ts'
+import { type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import { listQuery, selectById, selectFirst, selectRows } from '../query/table-queries.ts'
+import type { Reads } from '../reads.ts'
+import { JOBS, type JobRow } from './job-row.ts'
 
-export function* findJob(db: Db, id: string): Program<JobRecord | undefined> {
-  const row = yield* db.get(selectJob, { id })
-  return row === undefined ? undefined : toJob(row)
+export const jobReads: Reads<JobQueue> = {
+  *find(db, id) {
+    const row = yield* db.get(selectJob, { id })
+    return row && JOBS.toRecord(row)
+  },
+  *findLive(db, key) {
+    const row = yield* db.get(selectAlive, { key })
+    return row && JOBS.toRecord(row)
+  },
+  *due(db, phases, now, limit) {
+    return (yield* db.all(DUE_JOBS, { phases, now, limit })).map(JOBS.toRecord)
+  },
+  *nextDueAt(db, phases) {
+    return (yield* db.get(NEXT_JOB, { phases }))?.due_at as EpochMs | undefined
+  },
+  *deadLetters(db, page) {
+    const query = db.variant(`dead letters ${pageVariant(page)}`, () => deadLettersQuery(page))
+    const rows = yield* db.each(query, pageValues(page))
+    return toPage(rows, page, { toRecord: JOBS.toRecord, rankOf: (row) => row.created_at })
+  },
+  *counts(db) {
+    const rows = yield* db.all(COUNT_JOBS, undefined)
+    const countOf = (phase: string) => rows.find((row) => row.phase === phase)?.count ?? 0
+    return {
+      extract: countOf('extract'),
+      merge: countOf('merge'),
+      decay: countOf('decay'),
+      deadLetters: countOf('dead'),
+    }
+  },
 }
 
-export function* findLiveJob(db: Db, key: string): Program<JobRecord | undefined> {
-  const row = yield* db.get(selectAlive, { key })
-  return row === undefined ? undefined : toJob(row)
-}
-
-export function* dueJobs(
-  db: Db,
-  { phases, now, limit }: { phases: readonly JobPhase[]; now: EpochMs; limit: number },
-): Program<readonly JobRecord[]> {
-  return (yield* db.all(DUE_JOBS, { phases, now, limit })).map(toJob)
-}
-
-export function* nextJobDueAt(db: Db, phases: readonly JobPhase[]): Program<EpochMs | undefined> {
-  return (yield* db.get(NEXT_JOB, { phases }))?.due_at as EpochMs | undefined
-}
-
-export function* listDeadLetters(db: Db, page: PageQuery): Program<Page<JobRecord>> {
-  const query = db.variant(`dead letters ${pageVariant(page)}`, () => deadLettersQuery(page))
-  return toPage(yield* db.each(query, pageValues(page)), page, { toRecord: toJob, rankOf: (row) => row.created_at })
-}
-
-export function* countJobs(db: Db): Program<JobCounts> {
-  const rows = yield* db.all(COUNT_JOBS, undefined)
-  const countOf = (phase: string) => rows.find((row) => row.phase === phase)?.count ?? 0
-  return {
-    extract: countOf('extract'),
-    merge: countOf('merge'),
-    decay: countOf('decay'),
-    deadLetters: countOf('dead'),
-  }
-}
-
-const selectJob = compile<{ id: string }, JobRow>((param) =>
-  from.selectFrom('jobs').selectAll().where('id', '=', param('id')),
-)
+const selectJob = selectById<JobRow>('jobs')
 
 const selectAlive = compile<{ key: string }, JobRow>((param) =>
   from.selectFrom('jobs').selectAll().where('job_key', '=', param('key')).where('failed_at', 'is', null),
 )
 
-export const DUE_JOBS = compile<{ phases: readonly string[]; now: number; limit: number }, JobRow>((param, dialect) =>
-  from
-    .selectFrom('jobs')
-    .selectAll()
-    .where('failed_at', 'is', null)
-    .where('due_at', '<=', param('now'))
-    .where(dialect.isOneOf('phase', param('phases')))
-    .orderBy('due_at')
-    .orderBy('id')
-    .limit(param('limit')),
-)
+const isLive = sql<SqlBool>`failed_at is null`
 
-export const NEXT_JOB = compile<{ phases: readonly string[] }, { due_at: number }>((param, dialect) =>
-  from
-    .selectFrom('jobs')
-    .select('due_at')
-    .where('failed_at', 'is', null)
-    .where(dialect.isOneOf('phase', param('phases')))
-    .orderBy('due_at')
-    .limit(sql.lit(1)),
-)
+export const DUE_JOBS = selectRows<{ phases: readonly string[]; now: number; limit: number }, JobRow>('jobs', {
+  where: (param, dialect) => [isLive, sql`due_at <= ${param('now')}`, dialect.isOneOf('phase', param('phases'))],
+  order: ['due_at', 'id'],
+})
+
+export const NEXT_JOB = selectFirst<'due_at', { phases: readonly string[] }>('due_at', 'jobs', (param, dialect) => [
+  isLive,
+  dialect.isOneOf('phase', param('phases')),
+])
 
 export const deadLettersQuery = (page: PageQuery): Query<PageValues, JobRow> =>
-  compile((param, dialect) =>
-    dialect.bounded(
-      from
-        .selectFrom('jobs')
-        .selectAll()
-        .where('failed_at', 'is not', null)
-        .$if(page.cursor !== undefined, (query) => query.where(isBeyond(param, page)))
-        .orderBy('created_at', page.order)
-        .orderBy('id', page.order)
-        .limit(param('limit'))
-        .$castTo<JobRow>(),
-      ['error'],
-    ),
-  )
+  listQuery('jobs', { page, texts: ['error'], where: () => [sql`failed_at is not null`] })
 
 const COUNT_JOBS = compile<undefined, { phase: string; count: number }>(
   () =>

@@ -1,31 +1,24 @@
-import type { EpochMs, JobPhase, JobRecord } from '@perdure/ports'
+import type { JobRecord } from '@perdure/ports'
+import { JSON_TEXT, type RowIn, recordTable } from '../query/record-table.ts'
 
-export interface JobRow {
-  readonly id: string
-  readonly job_key: string
-  readonly phase: JobPhase
-  readonly owner: string | null
-  readonly session_id: string | null
-  readonly attempts: number
-  readonly due_at: number
-  readonly lease: string | null
-  readonly is_again: number
-  readonly error: string | null
-  readonly created_at: number
-  readonly failed_at: number | null
-}
+export type JobRow = RowIn<typeof JOBS>
 
-export const toJob = (row: JobRow): JobRecord => ({
-  id: row.id,
-  key: row.job_key,
-  phase: row.phase,
-  owner: row.owner ?? undefined,
-  sessionId: row.session_id ?? undefined,
-  attempts: row.attempts,
-  dueAt: row.due_at as EpochMs,
-  lease: row.lease ?? undefined,
-  runAgain: row.is_again === 1,
-  error: row.error === null ? undefined : JSON.parse(row.error),
-  createdAt: row.created_at as EpochMs,
-  failedAt: (row.failed_at ?? undefined) as EpochMs | undefined,
+export const JOBS = recordTable<JobRecord>()({
+  id: 'text',
+  key: { type: 'text', name: 'job_key' },
+  phase: 'text',
+  owner: 'text',
+  sessionId: 'text',
+  attempts: 'integer',
+  dueAt: 'bigint',
+  lease: 'text',
+  runAgain: {
+    type: 'integer',
+    name: 'is_again',
+    write: (again) => (again ? 1 : 0),
+    read: (again: number) => again === 1,
+  },
+  error: JSON_TEXT,
+  createdAt: 'bigint',
+  failedAt: 'bigint',
 })

@@ -1,22 +1,25 @@
 import { sql } from 'kysely'
 import { compile } from '../query/compile.ts'
 import { from } from '../query/from.ts'
-import type { WriteAppliers } from '../transaction.ts'
-import { findJob, findLiveJob } from './job-queue.ts'
+import { deleteBy } from '../query/table-queries.ts'
+import type { WriteAppliers, WritesOf } from '../transaction.ts'
+import { jobReads } from './job-queue.ts'
 
-export const jobWrites: WriteAppliers<'job.enqueue' | 'job.claim' | 'job.complete' | 'job.fail' | 'job.retry'> = {
+export const jobWrites: WriteAppliers<WritesOf<'job'>> = {
   *'job.enqueue'({ db }, { job }) {
     const { id, key, phase, owner = null, sessionId = null, createdAt, dueAt } = job
     const marked = yield* db.run(markForRerun, { key })
     return marked + (yield* db.run(insertJob, { id, key, phase, owner, sessionId, createdAt, dueAt }))
   },
   *'job.claim'({ db }, { type, id, lease, now, until }) {
-    return (yield* db.run(claimJob, { id, lease, now, until })) === 1 ? 1 : { type, current: yield* findJob(db, id) }
+    return (yield* db.run(claimJob, { id, lease, now, until })) === 1
+      ? 1
+      : { type, current: yield* jobReads.find(db, id) }
   },
   *'job.complete'({ db }, { type, id, lease, now, runAgain }) {
     const ended = runAgain ? 0 : yield* db.run(deleteDone, { id, lease })
     const isEnded = ended === 1 || (yield* db.run(requeueDone, { id, lease, now })) === 1
-    return isEnded ? 1 : { type, current: yield* findJob(db, id) }
+    return isEnded ? 1 : { type, current: yield* jobReads.find(db, id) }
   },
   *'job.fail'({ db }, { type, id, lease, now, attempts, error, dueAt }) {
     const values = { id, lease, attempts, error: error === undefined ? null : JSON.stringify(error) }
@@ -24,12 +27,12 @@ export const jobWrites: WriteAppliers<'job.enqueue' | 'job.claim' | 'job.complet
       dueAt === undefined
         ? yield* db.run(deadLetterJob, { ...values, now })
         : yield* db.run(rescheduleJob, { ...values, dueAt })
-    return changes === 1 ? 1 : { type, current: yield* findJob(db, id) }
+    return changes === 1 ? 1 : { type, current: yield* jobReads.find(db, id) }
   },
   *'job.retry'({ db }, { type, id, now }) {
-    const job = yield* findJob(db, id)
+    const job = yield* jobReads.find(db, id)
     if (job?.failedAt === undefined) return { type, current: job }
-    if ((yield* findLiveJob(db, job.key)) === undefined) return yield* db.run(retryDeadLetter, { id, now })
+    if ((yield* jobReads.findLive(db, job.key)) === undefined) return yield* db.run(retryDeadLetter, { id, now })
     yield* db.run(markForRerun, { key: job.key })
     return yield* db.run(deleteJob, { id })
   },
@@ -124,4 +127,4 @@ const retryDeadLetter = compile<{ id: string; now: number }, unknown>((param) =>
     .where('id', '=', param('id')),
 )
 
-const deleteJob = compile<{ id: string }, unknown>((param) => from.deleteFrom('jobs').where('id', '=', param('id')))
+const deleteJob = deleteBy('id', 'jobs')

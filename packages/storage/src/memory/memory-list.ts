@@ -1,12 +1,12 @@
 import type { PageQuery, Visibility } from '@perdure/ports'
-import type { Selectable } from 'kysely'
+import { type Selectable, type SqlBool, sql } from 'kysely'
 import type { Program } from '../program.ts'
-import { compile, type Query } from '../query/compile.ts'
+import type { Query } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
-import { from } from '../query/from.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant } from '../query/page.ts'
+import { type PageValues, pageValues, pageVariant } from '../query/page.ts'
 import { type AccessValues, accessValues, isVisible, visibilityVariant } from '../query/row-visibility.ts'
 import type { Schema } from '../query/schema.ts'
+import { listQuery } from '../query/table-queries.ts'
 import { MEMORY_ACCESS } from './fact-filter.ts'
 
 export interface MemoryListRequest {
@@ -30,26 +30,21 @@ export function* memoryRows<Table extends MemoryTable>(
   const filter = namespace === undefined ? 'any' : 'one'
   const name = `${table} of ${filter} namespace ${pageVariant(page)} ${visibilityVariant(visibility)}`
   const values = { ...pageValues(page), ...accessValues(visibility), namespace: namespace ?? '' }
-  return yield* db.each(
-    db.variant(name, () => memoryListQuery(table, request)),
-    values,
-  )
+  const query = db.variant(name, () => memoryListQuery(table, request))
+  return yield* db.each(query, values)
 }
 
 export const memoryListQuery = <Table extends MemoryTable>(
   table: Table,
   { namespace, page, visibility }: MemoryListRequest,
 ): Query<MemoryListValues, Selectable<Schema[Table]>> =>
-  compile((param, dialect) => {
-    const visible = isVisible(visibility, MEMORY_ACCESS, { param, dialect })
-    const query = from
-      .selectFrom(table as MemoryTable)
-      .selectAll()
-      .$if(namespace !== undefined, (rows) => rows.where('namespace', '=', param('namespace')))
-      .where(namespace === undefined ? visible : dialect.unindexed(visible))
-      .$if(page.cursor !== undefined, (rows) => rows.where(isBeyond(param, page)))
-      .orderBy('created_at', page.order)
-      .orderBy('id', page.order)
-      .limit(param('limit'))
-    return dialect.bounded(query.$castTo<Selectable<Schema[Table]>>(), LONG_TEXTS[table])
+  listQuery(table, {
+    page,
+    texts: LONG_TEXTS[table],
+    where(param, dialect) {
+      const visible = isVisible(visibility, MEMORY_ACCESS, { param, dialect })
+      return namespace === undefined
+        ? [visible]
+        : [sql<SqlBool>`namespace = ${param('namespace')}`, dialect.unindexed(visible)]
+    },
   })

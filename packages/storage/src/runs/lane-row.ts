@@ -1,22 +1,6 @@
-import type { EpochMs, LaneSlot, TakenSlot } from '@perdure/ports'
+import type { TakenSlot } from '@perdure/ports'
+import { type RowIn, recordTable } from '../query/record-table.ts'
 
-export interface LaneRow {
-  readonly lane: string
-  readonly slot: number
-  readonly run_id: string
-  readonly free_at: number | null
-}
+export type LaneRow = RowIn<typeof LANES>
 
-export const toLaneRow = ({ lane, slot, freeAt }: LaneSlot, runId: string): LaneRow => ({
-  lane,
-  slot,
-  run_id: runId,
-  free_at: freeAt ?? null,
-})
-
-export const toTakenSlot = (row: LaneRow): TakenSlot => ({
-  lane: row.lane,
-  slot: row.slot,
-  runId: row.run_id,
-  freeAt: (row.free_at ?? undefined) as EpochMs | undefined,
-})
+export const LANES = recordTable<TakenSlot>()({ lane: 'text', slot: 'integer', runId: 'text', freeAt: 'bigint' })

@@ -1,23 +1,26 @@
-import { LANE_CLOCK_TOLERANCE_MS, type LaneSlot, type TakenSlot, type TakenSlotQuery } from '@perdure/ports'
+import { LANE_CLOCK_TOLERANCE_MS, type LaneSlot, type LaneStore, type TakenSlot } from '@perdure/ports'
 import { type SqlBool, sql } from 'kysely'
 import type { Program } from '../program.ts'
 import { compile, paramsFor } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
-import type { WriteAppliers } from '../transaction.ts'
-import { type LaneRow, toLaneRow, toTakenSlot } from './lane-row.ts'
+import type { Reads } from '../reads.ts'
+import type { WriteAppliers, WritesOf } from '../transaction.ts'
+import { LANES, type LaneRow } from './lane-row.ts'
 
 /** Precedes every slot. */
 const BEFORE_ALL = { lane: '', slot: -1 }
 
-export function* takenSlots(db: Db, { now, after = BEFORE_ALL, limit }: TakenSlotQuery): Program<readonly TakenSlot[]> {
-  return (yield* db.all(TAKEN_SLOTS, { now, lane: after.lane, slot: after.slot, limit })).map(toTakenSlot)
+export const laneReads: Reads<LaneStore> = {
+  *taken(db, { now, after = BEFORE_ALL, limit }) {
+    return (yield* db.all(TAKEN_SLOTS, { now, lane: after.lane, slot: after.slot, limit })).map(LANES.toRecord)
+  },
 }
 
-export const laneWrites: WriteAppliers<'lane.take' | 'lane.prune'> = {
+export const laneWrites: WriteAppliers<WritesOf<'lane'>> = {
   *'lane.take'({ db }, { type, runId, slots, now }) {
     for (const slot of slots) {
-      const changes = yield* db.run(takeSlot, { ...toLaneRow(slot, runId), now })
+      const changes = yield* db.run(takeSlot, { ...LANES.toRow({ ...slot, runId }), now })
       if (changes !== 1) return { type, current: yield* findSlot(db, slot) }
     }
     return slots.length
@@ -34,7 +37,7 @@ export function* freeHeldSlots(db: Db, runId: string): Program<void> {
 
 function* findSlot(db: Db, { lane, slot }: LaneSlot): Program<TakenSlot | undefined> {
   const row = yield* db.get(SELECT_SLOT, { lane, slot })
-  return row && toTakenSlot(row)
+  return row && LANES.toRecord(row)
 }
 
 type SlotValues = Pick<LaneRow, 'lane' | 'slot'>
@@ -61,7 +64,7 @@ const IS_BEFORE_SET_BACK = sql`lanes.free_at > excluded.free_at + ${sql.lit(LANE
 const takeSlot = compile<LaneRow & { now: number }, unknown>((param) =>
   from
     .insertInto('lanes')
-    .values(paramsFor(param, ['lane', 'slot', 'run_id', 'free_at']))
+    .values(paramsFor(param, LANES.columns))
     .onConflict((conflict) =>
       conflict
         .columns(['lane', 'slot'])

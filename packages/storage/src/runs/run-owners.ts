@@ -1,12 +1,6 @@
 import { sql } from 'kysely'
-import type { Program } from '../program.ts'
 import { compile } from '../query/compile.ts'
-import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
-
-export function* runOwners(db: Db, limit: number): Program<readonly string[]> {
-  return (yield* db.all(RUN_OWNERS, { limit })).flatMap(({ owner }) => (owner === null ? [] : [owner]))
-}
 
 /** Jumps through the index from one owner to the next, so the number of runs does not matter. */
 export const RUN_OWNERS = compile<{ limit: number }, { readonly owner: string | null }>((param) =>

@@ -6,6 +6,8 @@ import {
   type RunFilter,
   type RunPageQuery,
   type RunRecord,
+  type RunStore,
+  takeWithinPage,
   type Visibility,
 } from '@perdure/ports'
 import { ENDED_RUN_STATUSES } from '@perdure/protocol'
@@ -16,9 +18,10 @@ import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
 import { countQuery, isFieldPath, shortestPath } from '../query/list-path.ts'
 import { type LongTextColumns, longText, outlinedBytes, toText, type WithUnread } from '../query/long-text.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import { isBeyond, type PageValues, pageValues, pageVariant, rowBytes, toPage } from '../query/page.ts'
 import { type AccessValues, accessValues, visibilityVariant } from '../query/row-visibility.ts'
 import { statusList } from '../query/run-status.ts'
+import type { Reads } from '../reads.ts'
 import {
   createdColumn,
   type FilteredRuns,
@@ -31,7 +34,10 @@ import {
   rowsOfPath,
   runPaths,
 } from './run-filter.ts'
+import { NEEDING_FOLLOW_UP } from './run-follow-ups.ts'
+import { RUN_OWNERS } from './run-owners.ts'
 import { RUN_COLUMNS, type RunRow, toRun } from './run-row.ts'
+import { subjectUsage } from './subject-usage.ts'
 
 export interface RunListRequest {
   readonly filter: RunFilter
@@ -39,21 +45,33 @@ export interface RunListRequest {
   readonly visibility: Visibility
 }
 
-export function* findRun(db: Db, request: { id: string; visibility: Visibility }): Program<RunRecord | undefined> {
-  const { id, visibility } = request
-  const query = db.variant(`run ${visibilityVariant(visibility)}`, () => findQuery(visibility))
-  const row = yield* db.get(query, { ...accessValues(visibility), id })
-  return row === undefined ? undefined : toRun(row)
+export const runReads: Reads<Omit<RunStore, 'outline'>> = {
+  *find(db, id, visibility) {
+    const query = db.variant(`run ${visibilityVariant(visibility)}`, () => findQuery(visibility))
+    const row = yield* db.get(query, { ...accessValues(visibility), id })
+    return row && toRun(row)
+  },
+  *list(db, filter, page, visibility) {
+    const request = { filter, page, visibility }
+    const { values, path } = yield* walkOf(db, request)
+    const query = db.variant(listVariant(request, path), () => listQuery(request, { path }))
+    return toPage(yield* db.each(query, values), page, { toRecord: toRun, rankOf: (row) => row.created_at })
+  },
+  *owners(db, limit) {
+    return (yield* db.all(RUN_OWNERS, { limit })).flatMap(({ owner }) => (owner === null ? [] : [owner]))
+  },
+  usage: subjectUsage,
+  *needingFollowUp(db, limit) {
+    return takeWithinPage(yield* db.each(NEEDING_FOLLOW_UP, { limit }), limit, rowBytes).items.map(toRun)
+  },
 }
 
-export function* findAnyRun(db: Db, id: string): Program<RunRecord | undefined> {
-  return yield* findRun(db, { id, visibility: EVERY_ROW })
-}
+export const findAnyRun = (db: Db, id: string): Program<RunRecord | undefined> => runReads.find(db, id, EVERY_ROW)
 
 /** The queued, running or suspended run of a thread. */
 export function* activeRunOfThread(db: Db, thread: ThreadKey): Program<RunRecord | undefined> {
   const row = yield* db.get(ACTIVE_RUN_OF_THREAD, thread)
-  return row === undefined ? undefined : toRun(row)
+  return row && toRun(row)
 }
 
 interface ThreadKey {
@@ -71,20 +89,11 @@ export const ACTIVE_RUN_OF_THREAD = compile<ThreadKey, RunRow>((param) =>
     .where(sql<SqlBool>`kind = 'workflow' and status not in (${statusList(ENDED_RUN_STATUSES)})`),
 )
 
-export function* listRuns(db: Db, request: RunListRequest): Program<Page<RunRecord>> {
-  const { filter, page, visibility } = request
-  const values = { ...filterValues(filter, db.dialect), ...pageValues(page), ...accessValues(visibility) }
-  const path = yield* pathOf(db, request, values)
-  const query = db.variant(listVariant(request, path), () => listQuery(request, { path }))
-  return toPage(yield* db.each(query, values), page, { toRecord: toRun, rankOf: (row) => row.created_at })
-}
-
-/** Like `listRuns`, without the members of `content` that are long. */
-export function* outlineRuns(db: Db, request: RunListRequest): Program<Page<UnreadRun>> {
-  const { filter, page, visibility } = request
+/** Like `list`, without the members of `content` that are long. */
+export function* outlineRuns(db: Db, ...[filter, page, visibility]: ListArgs): Program<Page<UnreadRun>> {
+  const request = { filter, page, visibility }
   const content = page.content ?? RUN_CONTENT
-  const values = { ...filterValues(filter, db.dialect), ...pageValues(page), ...accessValues(visibility) }
-  const path = yield* pathOf(db, request, values)
+  const { values, path } = yield* walkOf(db, request)
   const name = `outline ${listVariant(request, path)}`
   const query = db.variant(name, () => listQuery(request, { path, reading: 'outline' }))
   const rows = (yield* db.each(query, values)) as Iterable<OutlinedRow>
@@ -95,6 +104,7 @@ export function* outlineRuns(db: Db, request: RunListRequest): Program<Page<Unre
   })
 }
 
+type ListArgs = readonly [filter: RunFilter, page: RunPageQuery, visibility: Visibility]
 type UnreadRun = WithUnread<RunRecord, RunContent>
 type OutlinedRow = RunRow & LongTextColumns<RunContent>
 
@@ -116,10 +126,12 @@ const findQuery = (visibility: Visibility): Query<FindValues, RunRow> =>
   )
 
 /** Counts the rows of the indexes that the list could walk, because the values of a filter decide which is shortest. */
-function* pathOf(db: Db, request: FilteredRuns, values: ListValues): Program<RunPath | undefined> {
-  const paths = runPaths(request)
-  const variant = `runs ${filterVariant(request.filter)} ${visibilityVariant(request.visibility)}`
-  return yield* shortestPath(db, { paths, variant, values, countQuery: () => runCounts(request) })
+function* walkOf(db: Db, request: RunListRequest): Program<{ values: ListValues; path: RunPath | undefined }> {
+  const { filter, page, visibility } = request
+  const values = { ...filterValues(filter, db.dialect), ...pageValues(page), ...accessValues(visibility) }
+  const variant = `runs ${filterVariant(filter)} ${visibilityVariant(visibility)}`
+  const choice = { paths: runPaths(request), variant, values, countQuery: () => runCounts(request) }
+  return { values, path: yield* shortestPath(db, choice) }
 }
 
 export const runCounts = (request: FilteredRuns): Query<ListValues, Readonly<Record<string, number>>> =>

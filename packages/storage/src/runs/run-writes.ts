@@ -16,23 +16,16 @@ import type { Program } from '../program.ts'
 import { compile, type Param, paramsFor } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
-import type { WriteAppliers, WriteOf } from '../transaction.ts'
+import type { Changes, RowIn } from '../query/record-table.ts'
+import { setGiven } from '../query/table-queries.ts'
+import type { WriteAppliers, WriteOf, WritesOf } from '../transaction.ts'
 import { enterRun } from './enter-run.ts'
 import { freeHeldSlots } from './lane-store.ts'
 import { isOneOf } from './run-filter.ts'
-import { RUN_COLUMNS, type RunRow, toRunRow } from './run-row.ts'
+import { RUN_COLUMNS, RUNS, type RunRow, toRunRow } from './run-row.ts'
 import { activeRunOfThread, findAnyRun } from './run-store.ts'
 
-export const runWrites: WriteAppliers<
-  | 'run.insert'
-  | 'run.transition'
-  | 'run.withdraw'
-  | 'run.interrupt'
-  | 'run.charge'
-  | 'run.emit'
-  | 'run.fence'
-  | 'run.followed-up'
-> = {
+export const runWrites: WriteAppliers<Exclude<WritesOf<'run'>, 'run.admit' | 'run.prune'>> = {
   *'run.insert'({ db }, { type, run, labels }) {
     yield* enterRun(db, run.id)
     const changes = yield* db.run(insertRun, toRunRow(run))
@@ -105,9 +98,10 @@ function* insertFields(db: Db, id: string, fields: readonly RunField[]): Program
   for (const [field, value] of fields) yield* db.run(insertField, { id, field, value: db.dialect.indexed(value) })
 }
 
-export const CHANGING_RUN_COLUMNS = [
+/** What a transition can set; `null` leaves a column unchanged. */
+export const RUN_CHANGES = RUNS.only(
   'status',
-  'finish_reason',
+  'finishReason',
   'input',
   'caller',
   'result',
@@ -120,21 +114,20 @@ export const CHANGING_RUN_COLUMNS = [
   'resumption',
   'parked',
   'flow',
-  'start_at',
-  'deadline_at',
+  'startAt',
+  'deadlineAt',
   'retries',
-  'abort_reason',
-  'withdrawn_by',
-  'started_at',
-  'suspended_at',
-  'completed_at',
-] as const
+  'abortReason',
+  'withdrawnBy',
+  'startedAt',
+  'suspendedAt',
+  'completedAt',
+)
 
 /** Removes the executor of a run. */
 export const NO_EXECUTOR = ''
 
-/** `null` leaves the column unchanged. */
-export type ChangedRunColumns = { readonly [Column in (typeof CHANGING_RUN_COLUMNS)[number]]: RunRow[Column] | null }
+export type ChangedRunColumns = Changes<RowIn<typeof RUN_CHANGES>>
 
 const insertRun = compile<RunRow, unknown>((param, { run }) => {
   const values = paramsFor(param, RUN_COLUMNS)
@@ -232,9 +225,7 @@ const updateRun = compile<ChangedRunColumns & { id: string }, unknown>((param, {
   from
     .updateTable('runs')
     .set({
-      ...Object.fromEntries(
-        CHANGING_RUN_COLUMNS.map((column) => [column, sql`coalesce(${param(column)}, ${sql.ref(column)})`]),
-      ),
+      ...setGiven(param, RUN_CHANGES.columns),
       executor: sql`nullif(coalesce(${param('executor')}, executor), ${sql.lit(NO_EXECUTOR)})`,
     })
     .where(run.self, '=', run.of(param('id'))),

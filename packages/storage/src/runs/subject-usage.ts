@@ -12,10 +12,7 @@ export interface DeletedUsageRow {
   readonly cost_usd: number
 }
 
-export function* subjectUsage(
-  db: Db,
-  { subject, now }: { readonly subject: string; readonly now: EpochMs },
-): Program<SubjectUsage> {
+export function* subjectUsage(db: Db, subject: string, now: EpochMs): Program<SubjectUsage> {
   const active = yield* db.get(USAGE_QUERIES.active, { subject })
   const today = yield* db.get(USAGE_QUERIES.today, { subject, since: startOfDay(now) })
   const deleted = yield* db.get(USAGE_QUERIES.deleted, { subject, day: dayOf(now) })
@@ -30,7 +27,7 @@ export const usageWrites: WriteAppliers<'run.admit' | 'usage.prune'> = {
   *'run.admit'({ db }, { type, subject, now, limits }) {
     const lock = db.dialect.lockSubject
     if (lock !== undefined) yield* db.run(lock, { subject })
-    const usage = yield* subjectUsage(db, { subject, now })
+    const usage = yield* subjectUsage(db, subject, now)
     return reachedLimit(usage, limits) === undefined ? 0 : { type, current: usage }
   },
   *'usage.prune'({ db }, { now, limit }) {

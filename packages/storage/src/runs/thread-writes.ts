@@ -6,6 +6,7 @@ import type { Program } from '../program.ts'
 import { compile, type Query } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
+import { deleteBy } from '../query/table-queries.ts'
 import type { WriteAppliers } from '../transaction.ts'
 import { leaveRun } from './enter-run.ts'
 import { FREE_HELD_SLOTS } from './lane-store.ts'
@@ -67,7 +68,7 @@ export const APPROVALS_OF_RUN = compile<RunId, { id: string }>((param) =>
 export const RUN_DELETIONS: readonly Query<RunId, unknown>[] = [
   compile((param, { run }) => from.deleteFrom('events').where(run.column, '=', run.of(param('id')))),
   compile((param, { run }) => from.deleteFrom('steps').where(run.column, '=', run.of(param('id')))),
-  compile((param) => from.deleteFrom('approvals').where('run_id', '=', param('id'))),
+  deleteBy('run_id', 'approvals'),
   FREE_HELD_SLOTS,
   compile((param) => from.updateTable('facts').set({ source_run_id: null }).where('source_run_id', '=', param('id'))),
   compile((param) => from.updateTable('trigger_fires').set({ run_id: null }).where('run_id', '=', param('id'))),

@@ -1,27 +1,19 @@
 import type { EpochMs, JsonText, MessageRecord, NewMessage } from '@perdure/ports'
-import { type ColumnTypes, columnsOf } from '../query/column-types.ts'
-
-export interface MessageRow {
-  readonly session_id: string
-  readonly seq: number
-  readonly id: string
-  readonly role: MessageRecord['role']
-  readonly run_id: string | null
-  readonly created_at: number
-  readonly content: string
-}
+import { type RowIn, recordTable } from '../query/record-table.ts'
 
 /** Without the column that names the session. */
-export const MESSAGE_TYPES: ColumnTypes<Omit<MessageRow, 'session_id'>> = {
+export const MESSAGES = recordTable<Omit<MessageRecord, 'sessionId'>>()({
   seq: 'integer',
   id: 'text',
   role: 'text',
-  run_id: 'text',
-  created_at: 'bigint',
+  runId: 'text',
+  createdAt: 'bigint',
   content: 'text',
-}
+})
 
-export const MESSAGE_COLUMNS = columnsOf(MESSAGE_TYPES)
+export interface MessageRow extends RowIn<typeof MESSAGES> {
+  readonly session_id: string
+}
 
 export const toMessageRow = (message: NewMessage, seq: number): MessageRow => ({
   session_id: message.sessionId,

@@ -6,6 +6,7 @@ import type { Program } from '../program.ts'
 import { compile, type Query } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
+import { deleteBy } from '../query/table-queries.ts'
 import { LAST_EVENT_OF_RUN } from '../runs/retention-writes.ts'
 import { deleteRuns, type RunId } from '../runs/thread-writes.ts'
 import type { WriteAppliers } from '../transaction.ts'
@@ -68,17 +69,17 @@ export const SESSION_QUERIES = {
  * Facts are kept, but lose their reference to the session.
  */
 export const SESSION_DELETIONS: readonly Query<{ readonly id: string }, unknown>[] = [
-  compile((param) => from.deleteFrom('events').where('session_id', '=', param('id'))),
+  deleteBy('session_id', 'events'),
   compile((param, { session }) => from.deleteFrom('messages').where(session.column, '=', session.of(param('id')))),
   compile((param) =>
     from.updateTable('facts').set({ source_session_id: null }).where('source_session_id', '=', param('id')),
   ),
-  compile((param) => from.deleteFrom('jobs').where('session_id', '=', param('id'))),
-  compile((param) => from.deleteFrom('extractions').where('session_id', '=', param('id'))),
-  compile((param) => from.deleteFrom('chats').where('session_id', '=', param('id'))),
-  compile((param) => from.deleteFrom('changed_sessions').where('session_id', '=', param('id'))),
+  deleteBy('session_id', 'jobs'),
+  deleteBy('session_id', 'extractions'),
+  deleteBy('session_id', 'chats'),
+  deleteBy('session_id', 'changed_sessions'),
   compile((param, { session }) =>
     from.deleteFrom('session_fields').where(session.column, '=', session.of(param('id'))),
   ),
-  compile((param) => from.deleteFrom('sessions').where('id', '=', param('id'))),
+  deleteBy('id', 'sessions'),
 ]

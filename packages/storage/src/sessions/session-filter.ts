@@ -45,17 +45,12 @@ const SESSION_FIELDS: FieldIndex = {
   ...{ table: 'session_fields', createdAt: 'session_at', records: 'sessions' },
 }
 
-const SESSION_ACCESS: AccessTests = {
+export const SESSION_ACCESS: AccessTests = {
   owner: (matches) => matches('owner'),
   ids: (matches) => matches('id'),
   agentIds: (matches) => matches('agent_id'),
   workflowIds: () => sql`false`,
 }
-
-export const isVisibleSession = (
-  visibility: Visibility,
-  query: { readonly param: Param<AccessValues>; readonly dialect: Dialect },
-): Condition => isVisible(visibility, SESSION_ACCESS, query)
 
 /** The rows of a session in the index of session fields. */
 export const sessionFields = (metadata: Readonly<Record<string, string>> = {}): readonly Field[] =>
@@ -95,7 +90,7 @@ export function sessionConditions(
   const { param, dialect } = query
   const named = [
     ...COLUMN_NAMES.filter((name) => filter[name] !== undefined).map((name) => [name, isColumn(name, param)] as const),
-    ['visible', isVisibleSession(visibility, query)] as const,
+    ['visible', isVisible(visibility, SESSION_ACCESS, query)] as const,
   ]
   return [
     ...fieldConditions(SESSION_FIELDS, { count: sessionFields(filter.metadata).length, path }, query),
@@ -109,7 +104,7 @@ export const sessionCounts = (request: FilteredSessions): Query<Values, Readonly
   )
 
 function rowsOfPath({ filter, visibility }: FilteredSessions, path: SessionPath, query: SessionQuery): PathRows {
-  if (path === 'visible') return { table: 'sessions', where: [isVisibleSession(visibility, query)] }
+  if (path === 'visible') return { table: 'sessions', where: [isVisible(visibility, SESSION_ACCESS, query)] }
   if (!isFieldPath(path)) return { table: 'sessions', where: [isColumn(path, query.param)] }
   const fields = sessionFields(filter.metadata)
   const conditions = fieldConditions(SESSION_FIELDS, { count: fields.length, path }, query)

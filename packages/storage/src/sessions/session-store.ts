@@ -1,11 +1,11 @@
 import {
   EVERY_ROW,
-  type IdleQuery,
   type MessageRecord,
   type Page,
   type PageQuery,
   type SessionFilter,
   type SessionRecord,
+  type SessionStore,
   type Visibility,
 } from '@perdure/ports'
 import { type SqlBool, sql } from 'kysely'
@@ -17,9 +17,11 @@ import { isFieldPath, shortestPath } from '../query/list-path.ts'
 import { type LongTextColumns, longText, outlinedBytes, toText, type WithUnread } from '../query/long-text.ts'
 import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
 import { type AccessValues, accessValues, visibilityVariant } from '../query/row-visibility.ts'
-import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-row.ts'
+import { visibleRow } from '../query/table-queries.ts'
+import type { Reads } from '../reads.ts'
+import { MESSAGES, type MessageRow, toMessage } from './message-row.ts'
 import {
-  isVisibleSession,
+  SESSION_ACCESS,
   type SessionFilterValues,
   type SessionPath,
   sessionConditions,
@@ -29,42 +31,39 @@ import {
   sessionFilterVariant,
   sessionPaths,
 } from './session-filter.ts'
-import { SESSION_COLUMNS, type SessionRow, toSession } from './session-row.ts'
+import { SESSION_COLUMNS, SESSIONS, type SessionRow } from './session-row.ts'
 
-export function* findSession(db: Db, request: { id: string; visibility: Visibility }) {
-  const { id, visibility } = request
-  const query = db.variant(`session ${visibilityVariant(visibility)}`, () => findQuery(visibility))
-  const row = yield* db.get(query, { ...accessValues(visibility), id })
-  return row === undefined ? undefined : toSession(row)
+export const sessionReads: Reads<Omit<SessionStore, 'outlineMessages'>> = {
+  *find(db, id, visibility) {
+    const row = yield* findVisible(db, id, visibility)
+    return row && SESSIONS.toRecord(row)
+  },
+  *list(db, filter, page, visibility) {
+    const request = { filter, page, visibility }
+    const values = { ...sessionFilterValues(filter, db.dialect), ...pageValues(page), ...accessValues(visibility) }
+    const variant = `sessions ${sessionFilterVariant(filter)} ${visibilityVariant(visibility)}`
+    const paths = sessionPaths(request)
+    const path = yield* shortestPath(db, { paths, variant, values, countQuery: () => sessionCounts(request) })
+    const query = db.variant(`${variant} by ${path} ${pageVariant(page)}`, () => sessionListQuery(request, path))
+    const rows = yield* db.each(query, values)
+    return toPage(rows, page, { toRecord: SESSIONS.toRecord, rankOf: (row) => row.created_at })
+  },
+  *messages(db, sessionId, page) {
+    const query = db.variant(`messages ${pageVariant(page)}`, () => messagesQuery(page))
+    const rows = yield* db.each(query, { sessionId, ...pageValues(page) })
+    return toPage(rows, page, { toRecord: (row) => toMessage(row, sessionId), rankOf: (row) => row.seq })
+  },
+  *idleSince(db, { until, limit, after }) {
+    const cursor = { afterTime: after?.updatedAt ?? Number.MIN_SAFE_INTEGER, afterId: after?.id ?? '' }
+    return (yield* db.all(SESSIONS_IDLE_SINCE, { until, limit, ...cursor })).map(SESSIONS.toRecord)
+  },
 }
 
-export function* findAnySession(db: Db, id: string): Program<SessionRecord | undefined> {
-  return yield* findSession(db, { id, visibility: EVERY_ROW })
-}
+export const findAnySession = (db: Db, id: string): Program<SessionRecord | undefined> =>
+  sessionReads.find(db, id, EVERY_ROW)
 
-export function* listSessions(db: Db, request: SessionListRequest): Program<Page<SessionRecord>> {
-  const { filter, page, visibility } = request
-  const values = { ...sessionFilterValues(filter, db.dialect), ...pageValues(page), ...accessValues(visibility) }
-  const variant = `sessions ${sessionFilterVariant(filter)} ${visibilityVariant(visibility)}`
-  const paths = sessionPaths(request)
-  const path = yield* shortestPath(db, { paths, variant, values, countQuery: () => sessionCounts(request) })
-  const query = db.variant(`${variant} by ${path} ${pageVariant(page)}`, () => sessionListQuery(request, path))
-  const rows = yield* db.each(query, values)
-  return toPage(rows, page, { toRecord: toSession, rankOf: (row) => row.created_at })
-}
-
-export function* listMessages(db: Db, request: { sessionId: string; page: PageQuery }): Program<Page<MessageRecord>> {
-  const { sessionId, page } = request
-  const query = db.variant(`messages ${pageVariant(page)}`, () => messagesQuery(page))
-  const rows = yield* db.each(query, { sessionId, ...pageValues(page) })
-  return toPage(rows, page, { toRecord: (row) => toMessage(row, sessionId), rankOf: (row) => row.seq })
-}
-
-export function* outlineMessages(
-  db: Db,
-  request: { sessionId: string; page: PageQuery },
-): Program<Page<UnreadMessage>> {
-  const { sessionId, page } = request
+/** Like `messages`, without contents that are long. */
+export function* outlineMessages(db: Db, sessionId: string, page: PageQuery): Program<Page<UnreadMessage>> {
   const query = db.variant(`message outline ${pageVariant(page)}`, () => messageOutlineQuery(page))
   const rows = yield* db.each(query, { sessionId, ...pageValues(page) })
   return toPage(rows, page, {
@@ -83,19 +82,7 @@ function toUnreadMessage(row: OutlinedRow, sessionId: string): UnreadMessage {
   return { ...toMessage({ ...row, content: '' }, sessionId), content }
 }
 
-export function* sessionsIdleSince(db: Db, { until, limit, after }: IdleQuery): Program<readonly SessionRecord[]> {
-  const cursor = { afterTime: after?.updatedAt ?? Number.MIN_SAFE_INTEGER, afterId: after?.id ?? '' }
-  return (yield* db.all(SESSIONS_IDLE_SINCE, { until, limit, ...cursor })).map(toSession)
-}
-
-const findQuery = (visibility: Visibility): Query<AccessValues & { readonly id: string }, SessionRow> =>
-  compile((param, dialect) =>
-    from
-      .selectFrom('sessions')
-      .selectAll()
-      .where('id', '=', param('id'))
-      .where(isVisibleSession(visibility, { param, dialect })),
-  )
+const findVisible = visibleRow<SessionRow>('sessions', SESSION_ACCESS)
 
 interface SessionListRequest {
   readonly filter: SessionFilter
@@ -141,7 +128,7 @@ const messagesQuery = (page: PageQuery): Query<TranscriptValues, Omit<MessageRow
 
 const messageOutlineQuery = (page: PageQuery): Query<TranscriptValues, OutlinedRow> =>
   compile((param, dialect) => {
-    const columns = MESSAGE_COLUMNS.filter((name) => name !== 'content')
+    const columns = MESSAGES.columns.filter((name) => name !== 'content')
     const query = transcript({ param, dialect }, page).select([...columns, ...longText('content', 'messages')])
     return query.$castTo<OutlinedRow>()
   })

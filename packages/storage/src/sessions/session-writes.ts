@@ -4,15 +4,15 @@ import type { Program } from '../program.ts'
 import { compile, paramsFor } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
+import { insertInto } from '../query/table-queries.ts'
 import type { WriteAppliers } from '../transaction.ts'
-import { MESSAGE_COLUMNS, type MessageRow, toMessageRow } from './message-row.ts'
+import { MESSAGES, type MessageRow, toMessageRow } from './message-row.ts'
 import { sessionFields } from './session-filter.ts'
 import {
-  CHANGING_SESSION_COLUMNS,
+  CHANGING_SESSIONS,
   type ChangingSessionColumns,
   SESSION_COLUMNS,
   type SessionRow,
-  toChangingColumns,
   toSessionRow,
 } from './session-row.ts'
 import { findAnySession } from './session-store.ts'
@@ -27,13 +27,9 @@ export const sessionWrites: WriteAppliers<
     return 1
   },
   *'session.update'({ db }, { type, id, from: before, change, at }) {
-    const after = toChangingColumns({ ...before, ...change })
-    const changes = yield* db.run(updateSession, {
-      id,
-      updatedAt: at,
-      ...after,
-      ...asEarlier(toChangingColumns(before)),
-    })
+    const after = CHANGING_SESSIONS.toRow({ ...before, ...change })
+    const earlier = asEarlier(CHANGING_SESSIONS.toRow(before))
+    const changes = yield* db.run(updateSession, { id, updatedAt: at, ...after, ...earlier })
     if (changes !== 1) return { type, current: yield* findAnySession(db, id) }
     if (change.metadata !== undefined) yield* replaceFields(db, { id, before: before.metadata, after: change.metadata })
     return 1
@@ -91,12 +87,7 @@ const insertField = compile<{ id: string; createdAt: number; field: string; valu
     values (${param('field')}, ${param('value')}, ${param('createdAt')}, ${session.of(param('id'))})`,
 )
 
-const insertSession = compile<SessionRow, unknown>((param) =>
-  from
-    .insertInto('sessions')
-    .values(paramsFor(param, SESSION_COLUMNS))
-    .onConflict((conflict) => conflict.column('id').doNothing()),
-)
+const insertSession = insertInto<SessionRow>('sessions', SESSION_COLUMNS, 'id')
 
 type EarlierColumns = {
   readonly [Column in keyof ChangingSessionColumns as `earlier_${Column}`]: ChangingSessionColumns[Column]
@@ -104,7 +95,7 @@ type EarlierColumns = {
 
 const asEarlier = (columns: ChangingSessionColumns): EarlierColumns =>
   Object.fromEntries(
-    CHANGING_SESSION_COLUMNS.map((column) => [`earlier_${column}`, columns[column]]),
+    CHANGING_SESSIONS.columns.map((column) => [`earlier_${column}`, columns[column]]),
   ) as unknown as EarlierColumns
 
 type SessionUpdate = ChangingSessionColumns & EarlierColumns & { readonly id: string; readonly updatedAt: number }
@@ -112,10 +103,10 @@ type SessionUpdate = ChangingSessionColumns & EarlierColumns & { readonly id: st
 const updateSession = compile<SessionUpdate, unknown>((param) =>
   from
     .updateTable('sessions')
-    .set({ ...paramsFor(param, CHANGING_SESSION_COLUMNS), updated_at: param('updatedAt') })
+    .set({ ...paramsFor(param, CHANGING_SESSIONS.columns), updated_at: param('updatedAt') })
     .where('id', '=', param('id'))
     .where((eb) =>
-      eb.and(CHANGING_SESSION_COLUMNS.map((name) => eb(name, 'is not distinct from', param(`earlier_${name}`)))),
+      eb.and(CHANGING_SESSIONS.columns.map((name) => eb(name, 'is not distinct from', param(`earlier_${name}`)))),
     ),
 )
 
@@ -136,7 +127,7 @@ const nextSeq = compile<{ id: string; updatedAt: number }, { last_seq: number }>
 
 const insertMessage = compile<MessageRow, unknown>((param, { session }) =>
   from.insertInto('messages').values({
-    ...paramsFor(param, MESSAGE_COLUMNS),
+    ...paramsFor(param, MESSAGES.columns),
     [session.column]: session.of(param('session_id')),
   } as never),
 )

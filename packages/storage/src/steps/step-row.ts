@@ -1,52 +1,32 @@
-import type { EpochMs, JsonText, StepKind, StepRecord, StepStatus } from '@perdure/ports'
-import { type ColumnTypes, columnsOf } from '../query/column-types.ts'
+import type { EpochMs, JsonText, StepRecord } from '@perdure/ports'
+import { JSON_TEXT, type RowIn, recordTable } from '../query/record-table.ts'
 import { toRunError } from '../runs/run-error-row.ts'
 
-export interface StepRow {
-  readonly run_id: string
-  readonly seq: number
-  readonly kind: StepKind
-  readonly name: string
-  readonly status: StepStatus
-  readonly attempt: number
-  readonly recoveries: number | null
-  readonly order: number | null
-  readonly due_at: number | null
-  readonly event_name: string | null
-  readonly approval_id: string | null
-  readonly asked_hash: string | null
-  readonly child_run_id: string | null
-  readonly started_at: number
-  readonly settled_at: number | null
-  readonly error: string | null
-  readonly result: string | null
-  readonly result_file: string | null // JSON
-  readonly usage: string | null // JSON
-}
-
 /** Without the column that names the run. */
-export const STEP_TYPES: ColumnTypes<Omit<StepRow, 'run_id'>> = {
+export const STEPS = recordTable<Omit<StepRecord, 'runId'>>()({
   seq: 'integer',
   kind: 'text',
   name: 'text',
   status: 'text',
   attempt: 'integer',
   recoveries: 'integer',
-  order: 'integer',
-  due_at: 'bigint',
-  event_name: 'text',
-  approval_id: 'text',
-  asked_hash: 'text',
-  child_run_id: 'text',
-  started_at: 'bigint',
-  settled_at: 'bigint',
-  error: 'text',
+  endOrder: { type: 'integer', name: 'order' },
+  dueAt: 'bigint',
+  eventName: 'text',
+  approvalId: 'text',
+  askedHash: 'text',
+  childRunId: 'text',
+  startedAt: 'bigint',
+  endedAt: { type: 'bigint', name: 'settled_at' },
+  error: JSON_TEXT,
   result: 'text',
-  result_file: 'text',
-  usage: 'text',
-}
+  resultFile: JSON_TEXT,
+  usage: JSON_TEXT,
+})
 
-export const STEP_COLUMNS = columnsOf(STEP_TYPES)
+export interface StepRow extends RowIn<typeof STEPS> {
+  readonly run_id: string
+}
 
 export const toStepRow = (step: StepRecord): StepRow => ({
   run_id: step.runId,

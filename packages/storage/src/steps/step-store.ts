@@ -1,14 +1,10 @@
 import {
-  type EndedRange,
   type EpochMs,
-  type EventWaitRange,
   type Page,
   type PageQuery,
-  type PageStart,
-  type StepPartRange,
-  type StepRange,
   type StepRecord,
   type StepStatus,
+  type StepStore,
   takeWithin,
   takeWithinPage,
 } from '@perdure/ports'
@@ -19,66 +15,64 @@ import type { Db, Dialect } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
 import { type LongTextColumns, longText, outlinedBytes, toText, type WithUnread } from '../query/long-text.ts'
 import { type PageValues, pageValues, pageVariant, rowBytes, toPage } from '../query/page.ts'
-import { STEP_COLUMNS, type StepRow, toStep } from './step-row.ts'
+import { selectFirst } from '../query/table-queries.ts'
+import type { Reads } from '../reads.ts'
+import { STEPS, type StepRow, toStep } from './step-row.ts'
 
 export interface StepRef {
   readonly runId: string
   readonly seq: number
 }
 
-export interface EventWaiters extends EventWaitRange {
-  readonly eventName: string
+export const stepReads: Reads<Omit<StepStore, 'completed'>> = {
+  *list(db, runId, content) {
+    const query = content?.results === false ? STEP_QUERIES.ofRunBriefly : STEP_QUERIES.ofRun
+    return (yield* db.all(query, { runId })).map(toStep)
+  },
+  *read(db, runId, { after, limit, maxBytes }) {
+    const rows = yield* db.each(STEP_QUERIES.part, { runId, after, limit: limit + 1, maxStored: maxBytes * 2 })
+    const { items, hasMore } = takeWithin(rows, { limit, maxBytes }, rowBytes)
+    return { items: items.map(toStep), hasMore }
+  },
+  *listBriefly(db, runId, { after, limit, status }) {
+    const range = { runId, after, limit }
+    const rows =
+      status === undefined
+        ? yield* db.each(STEP_QUERIES.briefRange, range)
+        : yield* db.each(STEP_QUERIES.briefRangeByStatus, { ...range, status })
+    return takeWithinPage(rows, limit, rowBytes).items.map(toStep)
+  },
+  *ended(db, runId, { after, limit }) {
+    const rows = yield* db.each(STEP_QUERIES.ended, { runId, after, limit: limit + 1 })
+    const { items, hasMore } = takeWithinPage(rows, limit, rowBytes)
+    return { items: items.map(toStep), hasMore }
+  },
+  *find(db, runId, seq) {
+    const row = yield* db.get(STEP_QUERIES.bySeq, { runId, seq })
+    return row && toStep(row)
+  },
+  *due(db, now, limit) {
+    return (yield* db.all(STEP_QUERIES.due, { now, limit })).map(toStep)
+  },
+  *nextDueAt(db) {
+    return (yield* db.get(STEP_QUERIES.nextDue, {}))?.due_at as EpochMs | undefined
+  },
+  *waitingForEvent(db, eventName, { limit, after, runId }) {
+    const { startedAt: since = 0, runId: afterRunId = '', seq: afterSeq = 0 } = after ?? {}
+    const range = { eventName, limit, since, afterRunId, afterSeq }
+    const rows =
+      runId === undefined
+        ? yield* db.all(STEP_QUERIES.forEvent, range)
+        : yield* db.all(STEP_QUERIES.forEventInRun, { ...range, runId })
+    return rows.map(toStep)
+  },
+  *waitingForChild(db, childRunId) {
+    const row = yield* db.get(STEP_QUERIES.forChild, { childRunId })
+    return row && toStep(row)
+  },
 }
 
-export interface StepListRequest {
-  readonly runId: string
-  readonly content?: { readonly results: boolean } | undefined
-}
-
-export function* listSteps(db: Db, { runId, content }: StepListRequest): Program<readonly StepRecord[]> {
-  return (yield* db.all(content?.results === false ? STEP_QUERIES.ofRunBriefly : STEP_QUERIES.ofRun, { runId })).map(
-    toStep,
-  )
-}
-
-export interface StepPartRequest extends StepPartRange {
-  readonly runId: string
-}
-
-export function* readSteps(db: Db, { runId, after, limit, maxBytes }: StepPartRequest): Program<PageStart<StepRecord>> {
-  const rows = yield* db.each(STEP_QUERIES.part, { runId, after, limit: limit + 1, maxStored: maxBytes * 2 })
-  const { items, hasMore } = takeWithin(rows, { limit, maxBytes }, rowBytes)
-  return { items: items.map(toStep), hasMore }
-}
-
-export interface BriefStepsRequest extends StepRange {
-  readonly runId: string
-}
-
-export function* briefSteps(
-  db: Db,
-  { runId, after, limit, status }: BriefStepsRequest,
-): Program<readonly StepRecord[]> {
-  const range = { runId, after, limit }
-  const rows =
-    status === undefined
-      ? yield* db.each(STEP_QUERIES.briefRange, range)
-      : yield* db.each(STEP_QUERIES.briefRangeByStatus, { ...range, status })
-  return takeWithinPage(rows, limit, rowBytes).items.map(toStep)
-}
-
-export interface EndedStepsRequest extends EndedRange {
-  readonly runId: string
-}
-
-export function* endedSteps(db: Db, { runId, after, limit }: EndedStepsRequest): Program<PageStart<StepRecord>> {
-  const rows = yield* db.each(STEP_QUERIES.ended, { runId, after, limit: limit + 1 })
-  const { items, hasMore } = takeWithinPage(rows, limit, rowBytes)
-  return { items: items.map(toStep), hasMore }
-}
-
-export function* completedSteps(db: Db, request: { runId: string; page: PageQuery }): Program<Page<UnreadStep>> {
-  const { runId, page } = request
+export function* completedSteps(db: Db, runId: string, page: PageQuery): Program<Page<UnreadStep>> {
   const query = db.variant(`completed steps ${pageVariant(page)}`, () => completedQuery(page))
   const rows = yield* db.each(query, { runId, ...pageValues(page) })
   return toPage(rows, page, {
@@ -96,35 +90,6 @@ function toUnreadStep(row: CompletedRow): UnreadStep {
   return { ...toStep({ ...row, result: null }), result }
 }
 
-export function* findStep(db: Db, ref: StepRef): Program<StepRecord | undefined> {
-  return toStepIfAny(yield* db.get(STEP_QUERIES.bySeq, ref))
-}
-
-export function* dueSteps(db: Db, until: { now: EpochMs; limit: number }): Program<readonly StepRecord[]> {
-  return (yield* db.all(STEP_QUERIES.due, until)).map(toStep)
-}
-
-export function* nextDueAt(db: Db): Program<EpochMs | undefined> {
-  return (yield* db.get(STEP_QUERIES.nextDue, {}))?.due_at as EpochMs | undefined
-}
-
-export function* stepsWaitingForEvent(
-  db: Db,
-  { eventName, limit, after, runId }: EventWaiters,
-): Program<readonly StepRecord[]> {
-  const { startedAt: since = 0, runId: afterRunId = '', seq: afterSeq = 0 } = after ?? {}
-  const range = { eventName, limit, since, afterRunId, afterSeq }
-  const rows =
-    runId === undefined
-      ? yield* db.all(STEP_QUERIES.forEvent, range)
-      : yield* db.all(STEP_QUERIES.forEventInRun, { ...range, runId })
-  return rows.map(toStep)
-}
-
-export function* stepWaitingForChild(db: Db, childRunId: string): Program<StepRecord | undefined> {
-  return toStepIfAny(yield* db.get(STEP_QUERIES.forChild, { childRunId }))
-}
-
 /** Steps with all columns. */
 const wholeSteps = ({ run }: Dialect) => from.selectFrom('steps').selectAll().select(run.idOf('steps').as('run_id'))
 
@@ -133,13 +98,13 @@ const briefly = ({ run }: Dialect) =>
   from
     .selectFrom('steps')
     .select(run.idOf('steps').as('run_id'))
-    .select(['key', ...STEP_COLUMNS.filter((name) => name !== 'result' && name !== 'error')])
+    .select(['key', ...STEPS.columns.filter((name) => name !== 'result' && name !== 'error')])
 
 const outlined = ({ run }: Dialect) =>
   from
     .selectFrom('steps')
     .select([run.idOf('steps').as('run_id'), run.idOf('steps').as('id')])
-    .select(['key', ...STEP_COLUMNS.filter((name) => name !== 'result')])
+    .select(['key', ...STEPS.columns.filter((name) => name !== 'result')])
     .select(longText('result', 'steps'))
 
 /** What a query of the steps of a run is built of. */
@@ -243,15 +208,7 @@ export const STEP_QUERIES = {
       .orderBy('steps.key')
       .limit(param('limit')),
   ),
-  nextDue: compile<object, { due_at: number | null }>(() =>
-    from
-      .selectFrom('steps')
-      .select('due_at')
-      .where(IS_WAITING)
-      .where('due_at', 'is not', null)
-      .orderBy('due_at')
-      .limit((eb) => eb.lit(1)),
-  ),
+  nextDue: selectFirst('due_at', 'steps', () => [IS_WAITING]),
   forEvent: compile<EventWaitValues, StepRow>((param, dialect) => waitingForEvent({ param, dialect })),
   forEventInRun: compile<EventWaitValues & { runId: string }, StepRow>((param, dialect) =>
     waitingForEvent({ param, dialect }).where(dialect.run.column, '=', dialect.run.of(param('runId'))),
@@ -260,5 +217,3 @@ export const STEP_QUERIES = {
     waiting(dialect).where('child_run_id', '=', param('childRunId')),
   ),
 }
-
-const toStepIfAny = (row: StepRow | undefined): StepRecord | undefined => (row === undefined ? undefined : toStep(row))

@@ -4,29 +4,31 @@ import type { Program } from '../program.ts'
 import { compile, paramsFor } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
+import type { Changes, RowIn } from '../query/record-table.ts'
+import { setGiven } from '../query/table-queries.ts'
 import { enterRun } from '../runs/enter-run.ts'
-import type { WriteAppliers } from '../transaction.ts'
-import { STEP_COLUMNS, type StepRow, toStepRow } from './step-row.ts'
-import { findStep, type StepRef } from './step-store.ts'
+import type { WriteAppliers, WritesOf } from '../transaction.ts'
+import { STEPS, type StepRow, toStepRow } from './step-row.ts'
+import { type StepRef, stepReads } from './step-store.ts'
 
-export const stepWrites: WriteAppliers<'step.insert' | 'step.copy' | 'step.change' | 'step.fence'> = {
+export const stepWrites: WriteAppliers<WritesOf<'step'>> = {
   *'step.insert'({ db }, { type, step }) {
     yield* enterRun(db, step.runId)
     const changes = yield* db.run(insertStep, toStepRow(step))
-    return changes === 1 ? 1 : { type, current: yield* findStep(db, step) }
+    return changes === 1 ? 1 : { type, current: yield* stepReads.find(db, step.runId, step.seq) }
   },
   *'step.copy'({ db }, { type, runId, attempt, source, calls }) {
     yield* enterRun(db, runId)
     for (const { seq, endOrder } of calls) {
       const changes = yield* db.run(copyStep, { runId, attempt, source, seq, endOrder })
-      if (changes !== 1) return { type, current: yield* findStep(db, { runId, seq }) }
+      if (changes !== 1) return { type, current: yield* stepReads.find(db, runId, seq) }
     }
     return calls.length
   },
   *'step.change'({ db }, { type, runId, seq, from: status, change }) {
     if (db.dialect.locksRows) yield* db.run(LOCK_RUN, { runId })
     const state = yield* db.get(SELECT_STATE, { runId, seq })
-    if (state?.status !== status) return { type, current: yield* findStep(db, { runId, seq }) }
+    if (state?.status !== status) return { type, current: yield* stepReads.find(db, runId, seq) }
     if (change.status === 'started') yield* db.run(removeEnd, { key: state.key })
     const order = endsStep(change) ? yield* nextOrder(db, runId) : null
     return yield* db.run(updateStep, { key: state.key, order, ...toChangedStepColumns(change) })
@@ -34,7 +36,7 @@ export const stepWrites: WriteAppliers<'step.insert' | 'step.copy' | 'step.chang
   *'step.fence'({ db }, { type, runId, seqs }) {
     for (const seq of seqs) {
       const state = yield* db.get(SELECT_STATE, { runId, seq })
-      if (state?.status !== 'waiting') return { type, current: yield* findStep(db, { runId, seq }) }
+      if (state?.status !== 'waiting') return { type, current: yield* stepReads.find(db, runId, seq) }
     }
     return 0
   },
@@ -51,31 +53,29 @@ function* nextOrder(db: Db, runId: string): Program<number> {
   return ((yield* db.get(LAST_ORDER, { runId }))?.order ?? 0) + 1
 }
 
-export const CHANGING_STEP_COLUMNS = [
+/** What a change can set; `null` leaves a column unchanged. */
+export const STEP_CHANGES = STEPS.only(
   'status',
   'attempt',
   'recoveries',
-  'order',
-  'due_at',
-  'event_name',
-  'approval_id',
-  'asked_hash',
-  'settled_at',
+  'endOrder',
+  'dueAt',
+  'eventName',
+  'approvalId',
+  'askedHash',
+  'endedAt',
   'error',
   'result',
-  'result_file',
+  'resultFile',
   'usage',
-] as const
+)
 
-/** `null` leaves the column unchanged. */
-export type ChangedStepColumns = {
-  readonly [Column in (typeof CHANGING_STEP_COLUMNS)[number]]: StepRow[Column] | null
-}
+export type ChangedStepColumns = Changes<RowIn<typeof STEP_CHANGES>>
 
 const insertStep = compile<StepRow, unknown>((param, { run }) =>
   from
     .insertInto('steps')
-    .values({ ...paramsFor(param, STEP_COLUMNS), [run.column]: run.of(param('run_id')) } as never)
+    .values({ ...paramsFor(param, STEPS.columns), [run.column]: run.of(param('run_id')) } as never)
     .onConflict((conflict) => conflict.columns([run.column, 'seq']).doNothing()),
 )
 
@@ -91,8 +91,8 @@ const copyStep = compile<CopiedStep, unknown>((param, { run }) => {
     order: sql`cast(${param('endOrder')} as integer)`,
     usage: sql`null`,
   }
-  const columns = sql.join(STEP_COLUMNS.map((column) => sql.ref(column)))
-  const values = sql.join(STEP_COLUMNS.map((column) => changed[column] ?? sql.ref(column)))
+  const columns = sql.join(STEPS.columns.map((column) => sql.ref(column)))
+  const values = sql.join(STEPS.columns.map((column) => changed[column] ?? sql.ref(column)))
   const runColumn = sql.ref(run.column)
   return sql`insert into steps (${runColumn}, ${columns}) select ${run.of(param('runId'))}, ${values} from steps
     where ${runColumn} = ${run.of(param('source'))} and seq = ${param('seq')}
@@ -119,14 +119,7 @@ export const LAST_ORDER = compile<{ runId: string }, { order: number | null }>((
 )
 
 const updateStep = compile<ChangedStepColumns & { key: number }, unknown>((param) =>
-  from
-    .updateTable('steps')
-    .set(
-      Object.fromEntries(
-        CHANGING_STEP_COLUMNS.map((column) => [column, sql`coalesce(${param(column)}, ${sql.ref(column)})`]),
-      ),
-    )
-    .where('key', '=', param('key')),
+  from.updateTable('steps').set(setGiven(param, STEP_CHANGES.columns)).where('key', '=', param('key')),
 )
 
 const removeEnd = compile<{ key: number }, unknown>((param) =>

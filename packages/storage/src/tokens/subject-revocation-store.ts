@@ -1,27 +1,23 @@
-import type { SubjectRevocation } from '@perdure/ports'
+import type { SubjectRevocationStore } from '@perdure/ports'
 import { sql } from 'kysely'
 import { takeLock } from '../lock.ts'
-import type { Program } from '../program.ts'
 import { compile, paramsFor } from '../query/compile.ts'
-import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
+import type { Reads } from '../reads.ts'
 import type { WriteAppliers } from '../transaction.ts'
-import {
-  REVOCATION_COLUMNS,
-  type SubjectRevocationRow,
-  toRevocation,
-  toRevocationRow,
-} from './subject-revocation-row.ts'
+import { REVOCATIONS, type SubjectRevocationRow } from './subject-revocation-row.ts'
 
-export function* findSubjectRevocations(db: Db, subjects: readonly string[]): Program<readonly SubjectRevocation[]> {
-  return (yield* db.all(SELECT_REVOCATIONS, { subjects })).map(toRevocation)
+export const subjectRevocationReads: Reads<SubjectRevocationStore> = {
+  *find(db, subjects) {
+    return (yield* db.all(SELECT_REVOCATIONS, { subjects })).map(REVOCATIONS.toRecord)
+  },
 }
 
 export const subjectRevocationWrites: WriteAppliers<'subject.revoke'> = {
   *'subject.revoke'({ db }, { revocation }) {
     yield* takeLock(db, 'families')
     const { subject, issuedUntil, revokedAt: at } = revocation
-    yield* db.run(putRevocation, toRevocationRow(revocation))
+    yield* db.run(putRevocation, REVOCATIONS.toRow(revocation))
     return yield* db.run(REVOKE_TOKENS_OF_SUBJECT, { subject, issuedUntil, at })
   },
 }
@@ -36,7 +32,7 @@ export const SELECT_REVOCATIONS = compile<{ subjects: readonly string[] }, Subje
 const putRevocation = compile<SubjectRevocationRow, unknown>((param) =>
   from
     .insertInto('subject_revocations')
-    .values(paramsFor(param, REVOCATION_COLUMNS))
+    .values(paramsFor(param, REVOCATIONS.columns))
     .onConflict((conflict) =>
       conflict
         .column('subject')

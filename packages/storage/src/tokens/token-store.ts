@@ -1,36 +1,35 @@
-import type { Page, PageQuery, TokenRecord } from '@perdure/ports'
+import type { TokenStore } from '@perdure/ports'
 import { sql } from 'kysely'
-import type { Program } from '../program.ts'
-import { compile, type Query } from '../query/compile.ts'
-import type { Db } from '../query/dialect.ts'
+import { compile } from '../query/compile.ts'
 import { from } from '../query/from.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
-import { type TokenRow, toToken } from './token-row.ts'
+import { type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import { listQuery, selectById } from '../query/table-queries.ts'
+import type { Reads } from '../reads.ts'
+import { TOKENS, type TokenRow } from './token-row.ts'
 
-export function* findToken(db: Db, id: string): Program<TokenRecord | undefined> {
-  return toTokenIfAny(yield* db.get(selectById, { id }))
+export const tokenReads: Reads<TokenStore> = {
+  *find(db, id) {
+    const row = yield* db.get(selectToken, { id })
+    return row && TOKENS.toRecord(row)
+  },
+  *findByDigest(db, digest) {
+    const row = yield* db.get(selectByDigest, { digest })
+    return row && TOKENS.toRecord(row)
+  },
+  *findMany(db, ids) {
+    return (yield* db.all(SELECT_MANY, { ids })).map(TOKENS.toRecord)
+  },
+  *rootOf(db, id) {
+    return (yield* db.get(SELECT_ROOT, { id }))?.id ?? id
+  },
+  *list(db, page) {
+    const query = db.variant(`tokens ${pageVariant(page)}`, () => listQuery<PageValues, TokenRow>('tokens', { page }))
+    const rows = yield* db.each(query, pageValues(page))
+    return toPage(rows, page, { toRecord: TOKENS.toRecord, rankOf: (row) => row.created_at })
+  },
 }
 
-export function* findTokenByDigest(db: Db, digest: string): Program<TokenRecord | undefined> {
-  return toTokenIfAny(yield* db.get(selectByDigest, { digest }))
-}
-
-export function* findTokens(db: Db, ids: readonly string[]): Program<readonly TokenRecord[]> {
-  return (yield* db.all(SELECT_MANY, { ids })).map(toToken)
-}
-
-export function* rootOfToken(db: Db, id: string): Program<string> {
-  return (yield* db.get(SELECT_ROOT, { id }))?.id ?? id
-}
-
-export function* listTokens(db: Db, page: PageQuery): Program<Page<TokenRecord>> {
-  const query = db.variant(`tokens ${pageVariant(page)}`, () => listQuery(page))
-  return toPage(yield* db.each(query, pageValues(page)), page, { toRecord: toToken, rankOf: (row) => row.created_at })
-}
-
-const selectById = compile<{ id: string }, TokenRow>((param) =>
-  from.selectFrom('tokens').selectAll().where('id', '=', param('id')),
-)
+const selectToken = selectById<TokenRow>('tokens')
 
 const selectByDigest = compile<{ digest: string }, TokenRow>((param) =>
   from.selectFrom('tokens').selectAll().where('digest', '=', param('digest')),
@@ -63,17 +62,3 @@ export const SELECT_ROOT = compile<{ id: string }, { readonly id: string }>((par
     .orderBy('chain.length', 'desc')
     .limit(1),
 )
-
-const listQuery = (page: PageQuery): Query<PageValues, TokenRow> =>
-  compile((param) =>
-    from
-      .selectFrom('tokens')
-      .selectAll()
-      .$if(page.cursor !== undefined, (query) => query.where(isBeyond(param, page)))
-      .orderBy('created_at', page.order)
-      .orderBy('id', page.order)
-      .limit(param('limit')),
-  )
-
-const toTokenIfAny = (row: TokenRow | undefined): TokenRecord | undefined =>
-  row === undefined ? undefined : toToken(row)

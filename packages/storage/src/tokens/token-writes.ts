@@ -2,43 +2,42 @@ import type { EpochMs, TokenRecord } from '@perdure/ports'
 import { sql } from 'kysely'
 import { takeLock } from '../lock.ts'
 import type { Program } from '../program.ts'
-import { compile, paramsFor } from '../query/compile.ts'
+import { compile } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
-import type { WriteAppliers } from '../transaction.ts'
-import { TOKEN_COLUMNS, type TokenRow, toTokenRow } from './token-row.ts'
-import { findToken, findTokenByDigest } from './token-store.ts'
+import { insertInto } from '../query/table-queries.ts'
+import type { WriteAppliers, WritesOf } from '../transaction.ts'
+import { TOKENS, type TokenRow } from './token-row.ts'
+import { tokenReads } from './token-store.ts'
 
-type TokenWrite = 'token.insert' | 'token.revoke' | 'token.retire' | 'token.rehash' | 'token.touch' | 'token.prune'
-
-export const tokenWrites: WriteAppliers<TokenWrite> = {
+export const tokenWrites: WriteAppliers<WritesOf<'token'>> = {
   *'token.insert'({ db }, { type, token }) {
     if (token.parentId !== undefined) yield* lockFamilies(db)
     const orphaned = yield* parentProblem(db, token)
     if (orphaned !== undefined && !(yield* isTaken(db, token))) return { type, current: orphaned.parent }
-    const changes = yield* db.run(insertToken, toTokenRow(token))
+    const changes = yield* db.run(insertToken, TOKENS.toRow(token))
     return changes === 1
       ? 1
-      : { type, current: (yield* findToken(db, token.id)) ?? (yield* findTokenByDigest(db, token.digest)) }
+      : { type, current: (yield* tokenReads.find(db, token.id)) ?? (yield* tokenReads.findByDigest(db, token.digest)) }
   },
   *'token.revoke'({ db }, { type, id, at }) {
     yield* lockFamilies(db)
     const changes = yield* db.run(REVOKE_FAMILY, { id, at })
-    return changes > 0 || (yield* findToken(db, id)) !== undefined ? changes : { type }
+    return changes > 0 || (yield* tokenReads.find(db, id)) !== undefined ? changes : { type }
   },
   *'token.retire'({ db }, { type, id, replacedBy, at, until }) {
     yield* lockFamilies(db)
     const isNow = until <= at
     const values = { id, replacedBy, at, revokedAt: isNow ? at : null, until: isNow ? null : until }
-    if ((yield* db.run(retireToken, values)) === 0) return { type, current: yield* findToken(db, id) }
+    if ((yield* db.run(retireToken, values)) === 0) return { type, current: yield* tokenReads.find(db, id) }
     yield* db.run(ADOPT_CHILDREN, { id, replacedBy })
-    const last = (yield* findToken(db, replacedBy))?.expiresAt
+    const last = (yield* tokenReads.find(db, replacedBy))?.expiresAt
     if (last !== undefined) yield* db.run(LIMIT_DESCENDANTS, { id: replacedBy, at: last })
     return 1
   },
   *'token.rehash'({ db }, { type, id, from: before, to }) {
-    const holder = yield* findTokenByDigest(db, to)
-    if ((yield* findToken(db, id))?.digest !== before || before === to) return 0
+    const holder = yield* tokenReads.findByDigest(db, to)
+    if ((yield* tokenReads.find(db, id))?.digest !== before || before === to) return 0
     if (holder !== undefined) return { type, current: holder }
     return yield* db.run(rehashToken, { id, from: before, to })
   },
@@ -59,12 +58,12 @@ const lockFamilies = (db: Db): Program<void> => takeLock(db, 'families')
 /** Returns `{ parent }` if the parent is missing or may no longer mint this token. */
 function* parentProblem(db: Db, { parentId, createdAt }: TokenRecord) {
   if (parentId === undefined) return undefined
-  const parent = yield* findToken(db, parentId)
+  const parent = yield* tokenReads.find(db, parentId)
   return parent !== undefined && isActive(parent, createdAt) ? undefined : { parent }
 }
 
 function* isTaken(db: Db, { id, digest }: TokenRecord): Program<boolean> {
-  return ((yield* findToken(db, id)) ?? (yield* findTokenByDigest(db, digest))) !== undefined
+  return ((yield* tokenReads.find(db, id)) ?? (yield* tokenReads.findByDigest(db, digest))) !== undefined
 }
 
 const isActive = ({ revokedAt, expiresAt }: TokenRecord, at: EpochMs): boolean =>
@@ -72,12 +71,7 @@ const isActive = ({ revokedAt, expiresAt }: TokenRecord, at: EpochMs): boolean =
 
 type TokenAt = { readonly id: string; readonly at: number }
 
-const insertToken = compile<TokenRow, unknown>((param) =>
-  from
-    .insertInto('tokens')
-    .values(paramsFor(param, TOKEN_COLUMNS))
-    .onConflict((conflict) => conflict.doNothing()),
-)
+const insertToken = insertInto<TokenRow>('tokens', TOKENS.columns)
 
 /** The recursion does not stop at a revoked token, because tokens may have been added below it after its revocation. */
 export const REVOKE_FAMILY = compile<TokenAt, unknown>((param, dialect) => {

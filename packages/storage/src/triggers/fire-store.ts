@@ -1,42 +1,42 @@
-import type { FireRecord, FireStatus, Page, PageQuery } from '@perdure/ports'
-import { sql } from 'kysely'
+import type { FireRecord, FireStatus, FireStore, PageQuery } from '@perdure/ports'
+import { type SqlBool, sql } from 'kysely'
 import type { Program } from '../program.ts'
 import { compile, type Query } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
-import { type FireRow, toFire } from './fire-row.ts'
+import { type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import { listQuery, selectById } from '../query/table-queries.ts'
+import type { Reads } from '../reads.ts'
+import { FIRES, type FireRow } from './fire-row.ts'
 
 export interface FireListRequest {
   readonly filter: { readonly triggerId: string; readonly status?: FireStatus | undefined }
   readonly page: PageQuery
 }
 
-export function* findFire(db: Db, id: string): Program<FireRecord | undefined> {
-  const row = yield* db.get(SELECT_BY_ID, { id })
-  return row === undefined ? undefined : toFire(row)
+export const fireReads: Reads<FireStore> = {
+  *find(db, id) {
+    const row = yield* db.get(SELECT_FIRE, { id })
+    return row && FIRES.toRecord(row)
+  },
+  *list(db, filter, page) {
+    const name = `fires ${filter.status} ${pageVariant(page)}`
+    const query = db.variant(name, () => fireListQuery({ filter, page }))
+    const rows = yield* db.each(query, { triggerId: filter.triggerId, ...pageValues(page) })
+    return toPage(rows, page, { toRecord: FIRES.toRecord, rankOf: (row) => row.created_at })
+  },
+  *firstPending(db, limit) {
+    return (yield* db.all(FIRST_PENDING, { limit })).map(FIRES.toRecord)
+  },
 }
 
 /** Finds the stored fire with the same trigger and scheduled time. */
 export function* findOccurrence(db: Db, { triggerId, scheduledAt }: FireRecord): Program<FireRecord | undefined> {
   const row = yield* db.get(SELECT_OCCURRENCE, { triggerId, scheduledAt })
-  return row === undefined ? undefined : toFire(row)
+  return row && FIRES.toRecord(row)
 }
 
-export function* listFires(db: Db, request: FireListRequest): Program<Page<FireRecord>> {
-  const { filter, page } = request
-  const query = db.variant(`fires ${filter.status} ${pageVariant(page)}`, () => fireListQuery(request))
-  const rows = yield* db.each(query, { triggerId: filter.triggerId, ...pageValues(page) })
-  return toPage(rows, page, { toRecord: toFire, rankOf: (row) => row.created_at })
-}
-
-export function* firstPendingFires(db: Db, limit: number): Program<readonly FireRecord[]> {
-  return (yield* db.all(FIRST_PENDING, { limit })).map(toFire)
-}
-
-const SELECT_BY_ID = compile<{ id: string }, FireRow>((param) =>
-  from.selectFrom('trigger_fires').selectAll().where('id', '=', param('id')),
-)
+const SELECT_FIRE = selectById<FireRow>('trigger_fires')
 
 const SELECT_OCCURRENCE = compile<{ triggerId: string; scheduledAt: number }, FireRow>((param) =>
   from
@@ -52,21 +52,14 @@ export const fireListQuery = ({
   filter: { status },
   page,
 }: FireListRequest): Query<PageValues & { readonly triggerId: string }, FireRow> =>
-  compile((param, dialect) =>
-    dialect.bounded(
-      from
-        .selectFrom('trigger_fires')
-        .selectAll()
-        .where('trigger_id', '=', param('triggerId'))
-        .$if(status !== undefined, (query) => query.where(sql<boolean>`status = ${sql.lit(status)}`))
-        .$if(page.cursor !== undefined, (query) => query.where(isBeyond(param, page)))
-        .orderBy('created_at', page.order)
-        .orderBy('id', page.order)
-        .limit(param('limit'))
-        .$castTo<FireRow>(),
-      ['input'],
-    ),
-  )
+  listQuery('trigger_fires', {
+    page,
+    texts: ['input'],
+    where: (param) => [
+      sql<SqlBool>`trigger_id = ${param('triggerId')}`,
+      ...(status === undefined ? [] : [sql<SqlBool>`status = ${sql.lit(status)}`]),
+    ],
+  })
 
 export const FIRST_PENDING = compile<{ limit: number }, FireRow>((param) =>
   from

@@ -1,95 +1,55 @@
-import {
-  type Activity,
-  type EpochMs,
-  type Page,
-  type PageQuery,
-  type TriggerOverview,
-  type TriggerRecord,
-  takeWithinPage,
-} from '@perdure/ports'
+import { type Activity, type EpochMs, type PageQuery, type TriggerStore, takeWithinPage } from '@perdure/ports'
 import { sql } from 'kysely'
-import type { Program } from '../program.ts'
 import { compile, type Query } from '../query/compile.ts'
-import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, rowBytes, toPage } from '../query/page.ts'
+import { type PageValues, pageValues, pageVariant, rowBytes, toPage } from '../query/page.ts'
+import { listQuery, selectById, selectFirst, selectRows } from '../query/table-queries.ts'
+import type { Reads } from '../reads.ts'
 import { type TriggerRow, toTrigger } from './trigger-row.ts'
 
-export function* findTrigger(db: Db, id: string): Program<TriggerRecord | undefined> {
-  const row = yield* db.get(SELECT_BY_ID, { id })
-  return row === undefined ? undefined : toTrigger(row)
-}
-
-export function* listTriggers(db: Db, page: PageQuery): Program<Page<TriggerRecord>> {
-  const query = db.variant(`triggers ${pageVariant(page)}`, () => triggerListQuery(page))
-  return toPage(yield* db.each(query, pageValues(page)), page, { toRecord: toTrigger, rankOf: (row) => row.created_at })
-}
-
-export function* dueTriggers(db: Db, until: { now: EpochMs; limit: number }): Program<readonly TriggerRecord[]> {
-  return (yield* db.all(TRIGGER_QUERIES.due, until)).map(toTrigger)
-}
-
-export interface EventTriggers {
-  readonly event: string
-  readonly after?: string | undefined
-  readonly limit: number
-}
-
-export function* triggersOfEvent(
-  db: Db,
-  { event, after = '', limit }: EventTriggers,
-): Program<readonly TriggerRecord[]> {
-  const rows = yield* db.each(TRIGGER_QUERIES.ofEvent, { event, after, limit })
-  return takeWithinPage(rows, limit, rowBytes).items.map(toTrigger)
-}
-
-export interface HookTriggers {
-  readonly hook: string
-  readonly after?: string | undefined
-  readonly limit: number
-}
-
-export function* triggersOfHook(db: Db, { hook, after = '', limit }: HookTriggers): Program<readonly TriggerRecord[]> {
-  const rows = yield* db.each(TRIGGER_QUERIES.ofHook, { event: hook, after, limit })
-  return takeWithinPage(rows, limit, rowBytes).items.map(toTrigger)
-}
-
-export function* triggerOverview(db: Db): Program<TriggerOverview> {
-  const { active, total } = (yield* db.get(COUNTS, {})) ?? { active: 0, total: 0 }
-  const nextDueAt = (yield* db.get(TRIGGER_QUERIES.nextDue, {}))?.due_at as EpochMs | undefined
-  return { active, disabled: total - active, nextDueAt }
-}
-
-export function* lastActivity(db: Db, sessionId: string | undefined): Program<Activity> {
-  if (sessionId === undefined) {
-    const isBusy = (yield* db.get(TRIGGER_QUERIES.busy, {})) !== undefined
-    return activityOf(isBusy, (yield* db.get(TRIGGER_QUERIES.lastEnd, {}))?.completed_at)
-  }
-  const isBusy = (yield* db.get(TRIGGER_QUERIES.busySession, { sessionId })) !== undefined
-  return activityOf(isBusy, (yield* db.get(TRIGGER_QUERIES.lastEndOfSession, { sessionId }))?.completed_at)
+export const triggerReads: Reads<TriggerStore> = {
+  *find(db, id) {
+    const row = yield* db.get(SELECT_TRIGGER, { id })
+    return row && toTrigger(row)
+  },
+  *list(db, page) {
+    const query = db.variant(`triggers ${pageVariant(page)}`, () => triggerListQuery(page))
+    const rows = yield* db.each(query, pageValues(page))
+    return toPage(rows, page, { toRecord: toTrigger, rankOf: (row) => row.created_at })
+  },
+  *due(db, now, limit) {
+    return (yield* db.all(TRIGGER_QUERIES.due, { now, limit })).map(toTrigger)
+  },
+  *listByEvent(db, event, { after = '', limit }) {
+    const rows = yield* db.each(TRIGGER_QUERIES.ofEvent, { event, after, limit })
+    return takeWithinPage(rows, limit, rowBytes).items.map(toTrigger)
+  },
+  *listByHook(db, hook, { after = '', limit }) {
+    const rows = yield* db.each(TRIGGER_QUERIES.ofHook, { event: hook, after, limit })
+    return takeWithinPage(rows, limit, rowBytes).items.map(toTrigger)
+  },
+  *overview(db) {
+    const { active, total } = (yield* db.get(COUNTS, {})) ?? { active: 0, total: 0 }
+    const nextDueAt = (yield* db.get(TRIGGER_QUERIES.nextDue, {}))?.due_at as EpochMs | undefined
+    return { active, disabled: total - active, nextDueAt }
+  },
+  *lastActivity(db, sessionId) {
+    if (sessionId === undefined) {
+      const isBusy = (yield* db.get(TRIGGER_QUERIES.busy, {})) !== undefined
+      return activityOf(isBusy, (yield* db.get(TRIGGER_QUERIES.lastEnd, {}))?.completed_at)
+    }
+    const isBusy = (yield* db.get(TRIGGER_QUERIES.busySession, { sessionId })) !== undefined
+    return activityOf(isBusy, (yield* db.get(TRIGGER_QUERIES.lastEndOfSession, { sessionId }))?.completed_at)
+  },
 }
 
 const activityOf = (isBusy: boolean, endedAt: number | null | undefined): Activity =>
   typeof endedAt === 'number' ? { isBusy, endedAt: endedAt as EpochMs } : { isBusy }
 
-const SELECT_BY_ID = compile<{ id: string }, TriggerRow>((param) =>
-  from.selectFrom('triggers').selectAll().where('id', '=', param('id')),
-)
+const SELECT_TRIGGER = selectById<TriggerRow>('triggers')
 
 const triggerListQuery = (page: PageQuery): Query<PageValues, TriggerRow> =>
-  compile((param, dialect) =>
-    dialect.bounded(
-      from
-        .selectFrom('triggers')
-        .selectAll()
-        .$if(page.cursor !== undefined, (query) => query.where(isBeyond(param, page)))
-        .orderBy('created_at', page.order)
-        .orderBy('id', page.order)
-        .limit(param('limit'))
-        .$castTo<TriggerRow>(),
-      ['definition'],
-    ),
-  )
+  listQuery('triggers', { page, texts: ['definition'] })
 
 const COUNTS = compile<object, { active: number; total: number }>(() =>
   from
@@ -102,36 +62,22 @@ const IS_BUSY = sql<boolean>`(status = 'queued' or status = 'running')`
 
 /** The active triggers of a kind that one event, or the deliveries of one hook, fire. */
 const activeOf = (kind: 'event' | 'webhook') =>
-  compile<{ event: string; after: string; limit: number }, TriggerRow>((param) =>
-    from
-      .selectFrom('triggers')
-      .selectAll()
-      .where('event', '=', param('event'))
-      .where(sql<boolean>`is_active = 1 and kind = ${sql.lit(kind)}`)
-      .where('id', '>', param('after'))
-      .orderBy('id')
-      .limit(param('limit')),
-  )
+  selectRows<{ event: string; after: string; limit: number }, TriggerRow>('triggers', {
+    where: (param) => [
+      sql`event = ${param('event')}`,
+      sql`is_active = 1 and kind = ${sql.lit(kind)}`,
+      sql`id > ${param('after')}`,
+    ],
+    order: ['id'],
+  })
 
 /** The queries of the trigger daemon; each uses an index. */
 export const TRIGGER_QUERIES = {
-  due: compile<{ now: number; limit: number }, TriggerRow>((param) =>
-    from
-      .selectFrom('triggers')
-      .selectAll()
-      .where('due_at', '<=', param('now'))
-      .orderBy('due_at')
-      .orderBy('id')
-      .limit(param('limit')),
-  ),
-  nextDue: compile<object, { due_at: number | null }>(() =>
-    from
-      .selectFrom('triggers')
-      .select('due_at')
-      .where('due_at', 'is not', null)
-      .orderBy('due_at')
-      .limit((eb) => eb.lit(1)),
-  ),
+  due: selectRows<{ now: number; limit: number }, TriggerRow>('triggers', {
+    where: (param) => [sql`due_at <= ${param('now')}`],
+    order: ['due_at', 'id'],
+  }),
+  nextDue: selectFirst('due_at', 'triggers'),
   ofEvent: activeOf('event'),
   ofHook: activeOf('webhook'),
   busy: compile<object, object>((_, { rowId }) =>

@@ -1,44 +1,32 @@
 import { sql } from 'kysely'
 import { compile, paramsFor } from '../query/compile.ts'
 import { from } from '../query/from.ts'
-import type { WriteAppliers } from '../transaction.ts'
-import {
-  CHANGED_DELIVERY_COLUMNS,
-  DELIVERY_COLUMNS,
-  type DeliveryRow,
-  toChangedColumns,
-  toDeliveryRow,
-} from './delivery-row.ts'
-import { findDelivery, findDeliveryOfPosition } from './delivery-store.ts'
-import { findWebhook } from './webhook-store.ts'
+import type { RowIn } from '../query/record-table.ts'
+import { insertInto, pruneQuery } from '../query/table-queries.ts'
+import type { WriteAppliers, WritesOf } from '../transaction.ts'
+import { DELIVERIES, DELIVERY_OUTCOMES, type DeliveryRow } from './delivery-row.ts'
+import { deliveryReads, findDeliveryOfPosition } from './delivery-store.ts'
+import { webhookReads } from './webhook-store.ts'
 
-type DeliveryWrite =
-  | 'delivery.insert'
-  | 'delivery.claim'
-  | 'delivery.change'
-  | 'delivery.redeliver'
-  | 'delivery.release'
-  | 'delivery.prune'
-
-export const deliveryWrites: WriteAppliers<DeliveryWrite> = {
+export const deliveryWrites: WriteAppliers<WritesOf<'delivery'>> = {
   *'delivery.insert'({ db }, { type, delivery }) {
-    if ((yield* findWebhook(db, delivery.webhookId)) === undefined)
-      return { type, current: yield* findDelivery(db, delivery.id) }
-    const changes = yield* db.run(insertDelivery, toDeliveryRow(delivery))
+    if ((yield* webhookReads.find(db, delivery.webhookId)) === undefined)
+      return { type, current: yield* deliveryReads.find(db, delivery.id) }
+    const changes = yield* db.run(insertDelivery, DELIVERIES.toRow(delivery))
     return changes === 1
       ? 1
-      : { type, current: (yield* findDelivery(db, delivery.id)) ?? (yield* findDeliveryOfPosition(db, delivery)) }
+      : { type, current: (yield* deliveryReads.find(db, delivery.id)) ?? (yield* findDeliveryOfPosition(db, delivery)) }
   },
   *'delivery.claim'({ db }, { type, id, lease, now, until }) {
     const changes = yield* db.run(claimDelivery, { id, lease, now, until })
-    return changes === 1 ? 1 : { type, current: yield* findDelivery(db, id) }
+    return changes === 1 ? 1 : { type, current: yield* deliveryReads.find(db, id) }
   },
   *'delivery.change'({ db }, { type, id, lease, change }) {
-    const changes = yield* db.run(changeDelivery, { id, lease, ...toChangedColumns(change) })
-    return changes === 1 ? 1 : { type, current: yield* findDelivery(db, id) }
+    const changes = yield* db.run(changeDelivery, { id, lease, ...DELIVERY_OUTCOMES.toRow(change) })
+    return changes === 1 ? 1 : { type, current: yield* deliveryReads.find(db, id) }
   },
   *'delivery.redeliver'({ db }, { type, id, now }) {
-    return (yield* db.run(redeliver, { id, now })) === 1 ? 1 : { type, current: yield* findDelivery(db, id) }
+    return (yield* db.run(redeliver, { id, now })) === 1 ? 1 : { type, current: yield* deliveryReads.find(db, id) }
   },
   *'delivery.release'({ db }, { now }) {
     return yield* db.run(RELEASE_DELIVERIES, { now })
@@ -48,12 +36,7 @@ export const deliveryWrites: WriteAppliers<DeliveryWrite> = {
   },
 }
 
-const insertDelivery = compile<DeliveryRow, unknown>((param) =>
-  from
-    .insertInto('webhook_deliveries')
-    .values(paramsFor(param, DELIVERY_COLUMNS))
-    .onConflict((conflict) => conflict.doNothing()),
-)
+const insertDelivery = insertInto<DeliveryRow>('webhook_deliveries', DELIVERIES.columns)
 
 const claimDelivery = compile<{ id: string; lease: string; now: number; until: number }, unknown>((param) =>
   from
@@ -65,12 +48,12 @@ const claimDelivery = compile<{ id: string; lease: string; now: number; until: n
 )
 
 const changeDelivery = compile<
-  Pick<DeliveryRow, (typeof CHANGED_DELIVERY_COLUMNS)[number]> & { readonly id: string; readonly lease: string },
+  RowIn<typeof DELIVERY_OUTCOMES> & { readonly id: string; readonly lease: string },
   unknown
 >((param) =>
   from
     .updateTable('webhook_deliveries')
-    .set({ ...paramsFor(param, CHANGED_DELIVERY_COLUMNS), lease: null })
+    .set({ ...paramsFor(param, DELIVERY_OUTCOMES.columns), lease: null })
     .where('id', '=', param('id'))
     .where('lease', '=', param('lease')),
 )
@@ -90,8 +73,7 @@ export const RELEASE_DELIVERIES = compile<{ now: number }, unknown>((param) =>
     .where('lease', 'is not', null),
 )
 
-export const PRUNE_DELIVERIES = compile<{ before: number; limit: number }, unknown>((param, dialect) => {
-  const over = sql`select id from webhook_deliveries where created_at < ${param('before')} and status <> 'pending'
-    limit ${param('limit')}`
-  return sql`delete from webhook_deliveries where ${dialect.isSelected('id', over)}`
-})
+export const PRUNE_DELIVERIES = pruneQuery<{ before: number; limit: number }>(
+  'webhook_deliveries',
+  (param) => sql`created_at < ${param('before')} and status <> 'pending'`,
+)

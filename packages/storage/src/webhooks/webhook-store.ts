@@ -1,34 +1,37 @@
-import type { WebhookLimits, WebhookRecord } from '@perdure/ports'
+import type { WebhookLimits, WebhookRecord, WebhookStore } from '@perdure/ports'
 import { takeLock } from '../lock.ts'
 import type { Program } from '../program.ts'
 import { compile, paramsFor } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
-import type { WriteAppliers } from '../transaction.ts'
+import { deleteBy, insertInto, selectById } from '../query/table-queries.ts'
+import type { Reads } from '../reads.ts'
+import type { WriteAppliers, WritesOf } from '../transaction.ts'
 import { toWebhook, toWebhookRow, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-row.ts'
 
-export function* findWebhook(db: Db, id: string): Program<WebhookRecord | undefined> {
-  const row = yield* db.get(SELECT_WEBHOOK, { id })
-  return row === undefined ? undefined : toWebhook(row)
+export const webhookReads: Reads<WebhookStore> = {
+  *find(db, id) {
+    const row = yield* db.get(SELECT_WEBHOOK, { id })
+    return row && toWebhook(row)
+  },
+  *list(db) {
+    return (yield* db.all(SELECT_WEBHOOKS, {})).map(toWebhook)
+  },
 }
 
-export function* listWebhooks(db: Db): Program<readonly WebhookRecord[]> {
-  return (yield* db.all(SELECT_WEBHOOKS, {})).map(toWebhook)
-}
-
-export const webhookWrites: WriteAppliers<'webhook.insert' | 'webhook.replace' | 'webhook.delete'> = {
+export const webhookWrites: WriteAppliers<WritesOf<'webhook'>> = {
   *'webhook.insert'({ db }, { type, webhook, limits }) {
     const reached = limits === undefined ? undefined : yield* reachedLimit(db, webhook, limits)
     if (reached !== undefined) {
-      const current = yield* findWebhook(db, webhook.id)
+      const current = yield* webhookReads.find(db, webhook.id)
       return current === undefined ? { type, reached } : { type, current }
     }
     const changes = yield* db.run(insertWebhook, toWebhookRow(webhook))
-    return changes === 1 ? 1 : { type, current: yield* findWebhook(db, webhook.id) }
+    return changes === 1 ? 1 : { type, current: yield* webhookReads.find(db, webhook.id) }
   },
   *'webhook.replace'({ db }, { type, webhook }) {
     const changes = yield* db.run(replaceWebhook, { ...toWebhookRow(webhook), before: webhook.version - 1 })
-    return changes === 1 ? 1 : { type, current: yield* findWebhook(db, webhook.id) }
+    return changes === 1 ? 1 : { type, current: yield* webhookReads.find(db, webhook.id) }
   },
   *'webhook.delete'({ db }, { id }) {
     yield* db.run(deleteDeliveries, { id })
@@ -43,24 +46,17 @@ function* reachedLimit(
   { total, ofCreator }: WebhookLimits,
 ): Program<keyof WebhookLimits | undefined> {
   yield* takeLock(db, 'webhooks')
-  const webhooks = yield* listWebhooks(db)
+  const webhooks = yield* webhookReads.list(db)
   if (total !== undefined && webhooks.length >= total) return 'total'
   const own = webhooks.filter((one) => one.source === 'api' && one.createdBy === createdBy)
   return ofCreator !== undefined && own.length >= ofCreator ? 'ofCreator' : undefined
 }
 
-const SELECT_WEBHOOK = compile<{ id: string }, WebhookRow>((param) =>
-  from.selectFrom('webhooks').selectAll().where('id', '=', param('id')),
-)
+const SELECT_WEBHOOK = selectById<WebhookRow>('webhooks')
 
 const SELECT_WEBHOOKS = compile<object, WebhookRow>(() => from.selectFrom('webhooks').selectAll().orderBy('id'))
 
-const insertWebhook = compile<WebhookRow, unknown>((param) =>
-  from
-    .insertInto('webhooks')
-    .values(paramsFor(param, WEBHOOK_COLUMNS))
-    .onConflict((conflict) => conflict.column('id').doNothing()),
-)
+const insertWebhook = insertInto<WebhookRow>('webhooks', WEBHOOK_COLUMNS, 'id')
 
 const replaceWebhook = compile<WebhookRow & { readonly before: number }, unknown>((param) =>
   from
@@ -70,10 +66,5 @@ const replaceWebhook = compile<WebhookRow & { readonly before: number }, unknown
     .where('version', '=', param('before')),
 )
 
-const deleteDeliveries = compile<{ id: string }, unknown>((param) =>
-  from.deleteFrom('webhook_deliveries').where('webhook_id', '=', param('id')),
-)
-
-const deleteWebhook = compile<{ id: string }, unknown>((param) =>
-  from.deleteFrom('webhooks').where('id', '=', param('id')),
-)
+const deleteDeliveries = deleteBy('webhook_id', 'webhook_deliveries')
+const deleteWebhook = deleteBy('id', 'webhooks')

@@ -10,9 +10,18 @@ const jwt = {
   scopes: ['agents:invoke'],
 }
 
-/** The default configuration, except for the port and for the rate limit, which would refuse the load. */
+/** A hook whose deliveries start a run each, for the case that sets its secret. */
+const hook = {
+  id: 'bench',
+  verify: 'github',
+  secretRef: 'env:BENCH_HOOK_SECRET',
+  to: { agent: 'echo', input: ({ body }) => body },
+}
+
+/** The default configuration, except for the port and for the rate limits, which would refuse the load. */
 export default {
   server: bench.server,
   auth: { pepperRef: 'env:BENCH_PEPPER', jwt: process.env.BENCH_JWT_KEY === undefined ? [] : [jwt] },
+  webhooks: { inRequestsPerMinute: 10_000_000, in: process.env.BENCH_HOOK_SECRET === undefined ? [] : [hook] },
   agents: bench.agents,
 }

@@ -101,6 +101,32 @@ describeConsole('the further pages of the console in Chromium', () => {
     await page.getByRole('button', { name: 'Disable' }).waitFor()
   })
 
+  it('lists the deliveries of a hook, shows a dead one, and replays it', async () => {
+    const { page, open, picture } = await enter()
+    await world.rest.hooks.test('shop', { body: { order: 7 } })
+    const { reason } = await world.rest.hooks.test('shop', { body: { isFlaky: true, order: 8 } })
+    await open('#/hooks')
+    await page.getByRole('row', { name: /payments .*stripe the event paid/ }).waitFor()
+    await page.getByRole('link', { name: 'shop', exact: true }).click()
+    await page.getByRole('row', { name: /accepted/ }).waitFor()
+    await picture('hook')
+    await page.getByLabel('Status').selectOption('dead')
+    await expect.poll(() => page.locator('main tbody tr').count()).toBe(1)
+    expect(await page.locator('main tbody').textContent()).toContain(reason)
+
+    await page.locator('main tbody a').click()
+    await page.getByLabel('Body', { exact: true }).last().getByText('"order": 8').waitFor()
+    await page.getByLabel('Headers', { exact: true }).last().getByText('perdure-hooks-test').waitFor()
+    await picture('hook-delivery')
+    await page.getByRole('button', { name: 'Replay' }).click()
+    await page.locator('.facts .status', { hasText: 'accepted' }).waitFor()
+    expect((await world.rest.hooks.deliveries('shop', { status: 'dead' })).items).toEqual([])
+
+    await page.getByRole('link', { name: 'shop', exact: true }).click()
+    await page.getByRole('button', { name: 'Send a sample' }).click()
+    await expect.poll(() => page.locator('main tbody tr').count()).toBe(3)
+  })
+
   it('creates a token that it shows once, and revokes it', async () => {
     const { page, open, picture } = await enter()
     await open('#/tokens')

@@ -20,6 +20,8 @@ interface Shop {
   readonly thread: string
   /** The session of a chat. */
   readonly chat: string
+  /** A delivery that could not be handled. */
+  readonly dead: string
 }
 
 /** Sends a message as the chat page of a customer does, and waits for the answer. */
@@ -47,6 +49,10 @@ async function openShop(world: ConsoleWorld): Promise<Shop> {
   await refund('A-1041', 180, 'arrived late')
   const { threadId = '' } = await rest.workflows.execute('order', { input: {}, threadId: 'order-A-1042' })
   await rest.triggers.fire('newsletter')
+  const issue = (body: object) => rest.hooks.test('github', { body, headers: { 'x-github-event': 'issues' } })
+  await issue({ action: 'opened', issue: { number: 7, title: 'The parcel is late ' } })
+  await issue({ action: 'labeled', label: 'slow' })
+  const dead = await issue({ action: 'opened', repository: { full_name: 'shop/parcels' } })
   await rest.memory.createFact({
     text: 'Ann Miller prefers parcels to be left with her neighbour.',
     tags: ['customer-7'],
@@ -56,7 +62,7 @@ async function openShop(world: ConsoleWorld): Promise<Shop> {
   await say(world, 'parcel', 'Where is my parcel A-1041?')
   const [chat] = (await rest.chats.list('support', { limit: 1 })).items
   await rest.tokens.create({ name: 'warehouse', scopes: ['workflows:read', 'events:emit'] })
-  return { answered, failed, thread: threadId, chat: chat?.sessionId ?? '' }
+  return { answered, failed, thread: threadId, chat: chat?.sessionId ?? '', dead: dead.id }
 }
 
 /** The picture of a page: its address, and what to do before the picture is taken. */
@@ -104,7 +110,7 @@ const guidePictures = ({ answered, failed, thread, chat }: Shop): readonly Pictu
   },
 ]
 
-const everyPage = ({ answered, failed, thread, chat }: Shop): readonly string[] => [
+const everyPage = ({ answered, failed, thread, chat, dead }: Shop): readonly string[] => [
   ...['', 'runs', `runs/${answered}`, `runs/${failed}`, `runs/${answered}?tab=compare`, `runs/${answered}?tab=events`],
   ...['start/agent/support', 'approvals', 'live', 'sessions', 'sessions/customer-7', 'workflows'],
   ...[
@@ -117,6 +123,7 @@ const everyPage = ({ answered, failed, thread, chat }: Shop): readonly string[] 
     'metrics',
     'system',
   ],
+  ...['hooks', 'hooks/github', `hooks/github/${dead}`],
   ...['chats/support', `chats/support/${chat}`, 'chats/support/new', 'api', 'api?op=runs.list'],
 ]
 
@@ -164,7 +171,11 @@ async function makeReviewPictures({ page, open }: ConsolePage, shop: Shop, folde
     for (const address of everyPage(shop)) {
       await open(`#/${address}`)
       await page.waitForTimeout(700)
-      const name = address.replace(shop.answered, 'answered').replace(shop.failed, 'failed').replaceAll(/\W/g, '-')
+      const name = address
+        .replace(shop.answered, 'answered')
+        .replace(shop.failed, 'failed')
+        .replace(shop.dead, 'dead')
+        .replaceAll(/\W/g, '-')
       await page.screenshot({ path: join(folder, `${colorScheme}-${width}-${name || 'home'}.png`), fullPage: true })
     }
   }

@@ -27,6 +27,8 @@ const PAGES = [
   ...[
     'triggers',
     'triggers/morning',
+    'hooks',
+    'hooks/shop',
     'audit',
     'tokens',
     'memory',
@@ -52,6 +54,7 @@ const PAGES_OF: Readonly<Record<string, readonly string[]>> = {
   'tokens:read': ['Tokens'],
   'audit:read': ['Live', 'Audit'],
   'triggers:read': ['Triggers'],
+  'hooks:read': ['Hooks'],
   'admin:metrics:read': ['Metrics'],
 }
 const ADDRESSES: Readonly<Record<string, string>> = {
@@ -59,6 +62,7 @@ const ADDRESSES: Readonly<Record<string, string>> = {
   ...{
     Workflows: 'workflows',
     Triggers: 'triggers',
+    Hooks: 'hooks',
     Audit: 'audit',
     Tokens: 'tokens',
     Memory: 'memory',
@@ -170,9 +174,11 @@ describeConsole('the limits of the console in Chromium', () => {
     await world.rest.sessions.update('hostile', { title: markup })
     await world.rest.agents.run('echo', { input: { markup }, sessionId: 'hostile' })
     const { threadId = '' } = await world.rest.workflows.execute('hostile', { input: markup })
+    const { id: deliveryId } = await world.rest.hooks.test('shop', { body: { isFlaky: true, markup } })
     const { page, open, complaints, requests } = await enter()
     const fragments = ['#/', '#/runs', `#/runs/${runId}`, '#/start/agent/hostile', '#/approvals', '#/live']
     fragments.push('#/sessions', '#/sessions/hostile', '#/workflows', '#/triggers', '#/triggers/morning', '#/audit')
+    fragments.push('#/hooks', '#/hooks/shop', `#/hooks/shop/${deliveryId}`)
     fragments.push(
       '#/tokens',
       '#/memory',

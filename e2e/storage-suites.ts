@@ -54,6 +54,6 @@ export const ON_POSTGRES_TOO: readonly string[] = [
     'durable-journey',
   ],
   ...['durable-session-queue', 'durable-threads', 'durable-waits', 'failed-runs', 'flow-control', 'flow-delays'],
-  ...['history-commits', 'history-kills'],
+  ...['history-commits', 'history-kills', 'hook-commits', 'hook-kills'],
   ...['memory', 'realtime', 'repair-runs', 'revocation', 'services', 'triggers-crash'],
 ]

@@ -10,6 +10,7 @@ import { embedded } from './embedded.ts'
 import { fanOut } from './fan-out.ts'
 import { flushDelay } from './flush-delay.ts'
 import { foldCost } from './fold.ts'
+import { hookDeliveries } from './hook-deliveries.ts'
 import { jwtRuns } from './jwt-runs.ts'
 import { keyedReplay } from './keyed-replay.ts'
 import { longConversation } from './long-conversation.ts'
@@ -48,6 +49,7 @@ export const CASES: readonly BenchCase[] = [
   stepCosts,
   jwtRuns,
   longConversation,
+  hookDeliveries,
   postgresRuns,
   postgresAgainstSqlite,
   postgresAgainstDbos,

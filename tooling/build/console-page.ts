@@ -52,7 +52,10 @@ const chunks = await bundle('console', {
   },
 })
 for (const { fileName, code } of chunks) write(fileName, code)
+/** The style without comments and indentation. */
 const style = readFileSync(join(source, 'console.css'), 'utf8')
+  .replaceAll(/\/\*[^*]*\*\//g, '')
+  .replaceAll(/([{};,])\s+/g, '$1')
 // Inside the page, because it would be one more request.
 const icon = encodeURIComponent(readFileSync(join(source, 'icon.svg'), 'utf8').trim())
 write(

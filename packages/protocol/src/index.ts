@@ -1,3 +1,4 @@
+export { CHAT_SUBJECT_PREFIX } from './chat-subjects.ts'
 export { CLOSE_CODES, type CloseCodeSpec, type CloseName } from './close-codes.ts'
 export { type ServerConfig, type ServerConfigInput, ServerConfigSchema } from './config.ts'
 export { CONSOLE_CALLBACK } from './config-console.ts'

@@ -7,7 +7,7 @@ import { sessionIdOf, subjectOf } from './chat-names.ts'
 export interface Callers {
   /** The user, in one thread. With `decidesForOthers`, also for approvals of runs that others own. */
   user(user: ChatUser, threadId: string, options?: { readonly decidesForOthers?: boolean }): PerdureClient
-  /** The bridge itself, which wakes its followers. */
+  /** The bridge itself, which finds the runs of chats and wakes their followers. */
   bridge(): PerdureClient
 }
 
@@ -31,7 +31,7 @@ export function createCallers(server: () => Promise<ChatServer>, agentId: string
           ],
         })
       },
-      bridge: () => client({ subject: 'chat-sdk', scopes: ['events:emit:*'] }),
+      bridge: () => client({ subject: 'chat-sdk', scopes: ['events:emit:*', 'runs:read'] }),
     }
   }
 }

@@ -1,11 +1,21 @@
 import { createSlackAdapter } from '@chat-adapter/slack'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { createServer, defineAgent } from '@perdure/server-app'
+import { createManualClock } from '@perdure/testkit'
 import { Chat, ConsoleLogger } from 'chat'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { buttonForm, messageEvent, type SentMessage, signedBySlack, startSlack } from '../slack-mock.fixture.ts'
+import {
+  buttonForm,
+  messageEvent,
+  type SentMessage,
+  type SlackMock,
+  signedBySlack,
+  startSlack,
+} from '../slack-mock.fixture.ts'
 import { perdureState } from '../state/perdure-state.ts'
 import { type ChatBridgeOptions, chatBridge } from './chat-bridge.ts'
+
+type Adapters = NonNullable<NonNullable<Parameters<typeof createServer>[0]>['adapters']>
 
 const SECRET = 'slack-signing-secret'
 const FORM = 'application/x-www-form-urlencoded'
@@ -26,9 +36,13 @@ const agent = defineAgent({
   },
 })
 
-async function startWorld(over: Partial<ChatBridgeOptions> = {}, storage = createInMemoryStorage()) {
+/** @param given adapters of the server, and the Slack of an earlier server */
+async function startWorld(
+  over: Partial<ChatBridgeOptions> = {},
+  { slack: earlier, ...adapters }: Partial<Adapters> & { readonly slack?: SlackMock } = {},
+) {
   vi.stubEnv('SLACK_SECRET', SECRET)
-  const slack = await startSlack()
+  const slack = earlier ?? (await startSlack())
   const verifier: { check?: (request: Request) => boolean } = {}
   const adapter = createSlackAdapter({
     ...{ botToken: 'xoxb-test', apiUrl: slack.apiUrl, logger: new ConsoleLogger('silent') },
@@ -49,7 +63,7 @@ async function startWorld(over: Partial<ChatBridgeOptions> = {}, storage = creat
     agents: [agent],
     workflows: [bridge.workflow],
     hooks: { onReady: bridge.onReady },
-    adapters: { storage },
+    adapters: { storage: createInMemoryStorage(), ...adapters },
   })
   await server.start({ listen: false })
   onTestFinished(async () => {
@@ -139,6 +153,45 @@ it('lets the people decide whom mayDecide names, and shows a decision that was m
   const [open] = await admin.approvals.list({ status: 'pending' }).all()
   await admin.approvals.resolve(open!.id, { approved: true })
   await expect.poll(() => texts().slice(3)).toMatchObject([{}, expect.stringContaining('by admin'), 'and got it'])
+})
+
+it('shows at once what ends a wait outside of the chat: no timer of a follower fires', async () => {
+  // The clock stands still.
+  const { say, admin, texts, slack } = await startWorld({}, { clock: createManualClock(Date.now()) })
+  await say(mention('refund'))
+  await expect.poll(() => slack.posted()).toHaveLength(2)
+  await say({ user: 'U1', ts: '1700000000.000200', threadTs: '1700000000.000100', text: 'wait' })
+  const followers = () => admin.runs.list({ workflowId: 'chat-bridge', status: 'suspended' }).all()
+  await expect.poll(followers).toHaveLength(2)
+  const [open] = await admin.approvals.list({ status: 'pending' }).all()
+
+  await admin.approvals.resolve(open!.id, { approved: true })
+  await expect.poll(() => texts().slice(1)).toMatchObject([expect.stringContaining('by admin'), 'and got it'])
+  const [waiting] = await admin.runs.list({ agentId: 'support', status: 'suspended' }).all()
+  await admin.runs.abort(waiting!.id, {})
+  await expect.poll(() => texts().at(-1)).toBe('_Stopped._')
+  await expect.poll(followers).toEqual([])
+})
+
+it('shows at once what ends a wait after a restart, too', async () => {
+  const storage = createInMemoryStorage()
+  const before = await startWorld({}, { storage })
+  await before.say(mention('refund'))
+  await expect
+    .poll(() => before.admin.runs.list({ workflowId: 'chat-bridge', status: 'suspended' }).all())
+    .toHaveLength(1)
+  await before.server.stop()
+
+  // It stands still at a time before any timer of the follower.
+  const { admin } = await startWorld(
+    {},
+    {
+      ...{ storage, slack: before.slack, clock: createManualClock(Date.now() - 60_000) },
+    },
+  )
+  const [open] = await admin.approvals.list({ status: 'pending' }).all()
+  await admin.approvals.resolve(open!.id, { approved: true })
+  await expect.poll(() => before.texts().slice(1)).toMatchObject([expect.stringContaining('by admin'), 'and got it'])
 })
 
 it('aborts the waiting turn of the person who says stop, and says so', async () => {

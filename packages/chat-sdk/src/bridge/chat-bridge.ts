@@ -8,6 +8,7 @@ import { createCallers } from './callers.ts'
 import type { ChatEvent, ChatUser, Delivery } from './chat-event.ts'
 import { type HandleEventDeps, handleEvent, RETRIES } from './handle-event.ts'
 import { createDeliveryReader } from './read-delivery.ts'
+import { createRunWatch } from './run-watch.ts'
 
 /** How the requests of a platform are verified; see `webhooks.in` of the configuration. */
 export type ChatHook = Pick<ChatBridgeHook, 'verify' | 'secretRef' | 'toleranceSeconds'>
@@ -73,9 +74,11 @@ export function chatBridge(options: ChatBridgeOptions): ChatBridge {
   const agentId = typeof agent === 'string' ? agent : agent.id
   const { promise: server, resolve } = Promise.withResolvers<ChatServer>()
   const reader = createDeliveryReader({ chat, state, input, isStop })
+  const callers = createCallers(() => server, agentId)
+  const runWatch = createRunWatch(callers, agentId)
   const deps: HandleEventDeps = {
     ...{ chat, state, agentId, mayDecide, errorText, updateIntervalMs, now: Date.now },
-    callers: createCallers(() => server, agentId),
+    ...{ callers, runWatch },
   }
 
   const run = async (sent: unknown, ctx: RunContext): Promise<void> => {
@@ -100,6 +103,8 @@ export function chatBridge(options: ChatBridgeOptions): ChatBridge {
     onReady(ready) {
       state.attach(ready)
       resolve(ready)
+      // If the server stops meanwhile, the next one does it.
+      runWatch.wakeAll().catch(() => undefined)
     },
     webhookVerifier: reader.isVerified,
   }

@@ -8,6 +8,8 @@ export interface Look {
   /** The whole text of the run. */
   readonly text: string
   readonly error?: string | undefined
+  /** Id of the last event, if the run waits. */
+  readonly lastEventId?: string | undefined
 }
 
 export interface FollowOptions {
@@ -28,9 +30,11 @@ export async function followTurn(options: FollowOptions): Promise<Look> {
   const { client, runId } = options
   const { status } = await client.runs.get(runId)
   if (status === 'queued') return { status, text: '' }
-  const { fold, waits } = await foldShown(options)
+  const { fold, waits, lastEventId } = await foldShown(options)
   const transcript = transcriptOf(fold)
-  if (waits !== undefined) return { status: waits, text: outputText({ items: transcript.items, result: undefined }) }
+  if (waits !== undefined) {
+    return { status: waits, text: outputText({ items: transcript.items, result: undefined }), lastEventId }
+  }
   const ended = await client.runs.get(runId)
   return { status: ended.status, text: outputText({ ...transcript, result: ended.result }), error: ended.error?.code }
 }
@@ -39,6 +43,7 @@ interface Shown {
   readonly fold: FoldState
   /** The status of a run that waits; `undefined` for one that has ended. */
   readonly waits?: string | undefined
+  readonly lastEventId?: string | undefined
 }
 
 async function foldShown({ client, runId, answer, updateIntervalMs, now, signal }: FollowOptions): Promise<Shown> {
@@ -49,7 +54,7 @@ async function foldShown({ client, runId, answer, updateIntervalMs, now, signal 
     if (event.type === 'run.suspended') {
       // The run may have continued since. While it is queued, it needs the slot that this one holds.
       const { status } = await client.runs.get(runId)
-      if (status === 'suspended' || status === 'queued') return { fold, waits: status }
+      if (status === 'suspended' || status === 'queued') return { fold, waits: status, lastEventId: event.eventId }
     }
     if (event.type !== 'text.delta' || now() - shownAt < updateIntervalMs) continue
     await answer.show(outputText({ items: transcriptOf(fold).items, result: undefined }))

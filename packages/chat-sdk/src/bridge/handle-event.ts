@@ -8,6 +8,7 @@ import { wakeEventOf } from './chat-names.ts'
 import { type DecideDeps, decide } from './decide.ts'
 import { followTurn, hasEnded, type Look } from './follow-turn.ts'
 import { createPosts } from './posts.ts'
+import type { RunWatch } from './run-watch.ts'
 import { showApprovals } from './show-approvals.ts'
 import { type StartedTurn, startTurn } from './start-turn.ts'
 import { stopTurns } from './stop-turns.ts'
@@ -17,6 +18,7 @@ export interface HandleEventDeps extends DecideDeps {
   readonly state: PerdureState
   readonly agentId: string
   readonly callers: () => Promise<Callers>
+  readonly runWatch: RunWatch
   readonly updateIntervalMs: number
   readonly now: () => number
   /** The text for a turn that the server refused, or whose run has failed. */
@@ -40,18 +42,25 @@ export async function handleEvent(deps: HandleEventDeps, ctx: RunContext, event:
 }
 
 async function answerMessage(deps: HandleEventDeps, ctx: RunContext, event: MessageEvent): Promise<void> {
-  const { agentId, callers } = deps
+  const { agentId, callers, runWatch } = deps
   const started: StartedTurn = await ctx.step('start', async () => startTurn(await callers(), agentId, event), RETRIES)
   if ('refused' in started) {
     await ctx.step('refused', () => showRefusal(deps, event, started.refused), RETRIES)
     return
   }
   const { runId } = started
-  // While the run waits, so does this one: it holds no slot, and the next decision, or at the latest a timer, wakes it.
-  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
-    const hasEndedNow = await ctx.step('show', ({ signal }) => showTurn(deps, { event, runId, signal }), RETRIES)
-    if (hasEndedNow) return
-    await ctx.waitForEvent(wakeEventOf(runId), { timeout: waitMs })
+  // While the run waits, so does this one: it holds no slot, and the end of that wait, or at the latest a timer, wakes it.
+  for (let waitMs = FIRST_WAIT_MS; ; ) {
+    const { isOver, lastEventId } = await ctx.step(
+      'show',
+      ({ signal }) => showTurn(deps, { event, runId, signal }),
+      RETRIES,
+    )
+    if (isOver) return
+    runWatch.watch((await callers()).user(event.user, event.threadId), runId, lastEventId)
+    const wake = await ctx.waitForEvent(wakeEventOf(runId), { timeout: waitMs })
+    // A wake that comes between a look at the run and the next wait is missed, so soon after one the wait is short again.
+    waitMs = wake === null ? Math.min(2 * waitMs, LONGEST_WAIT_MS) : FIRST_WAIT_MS
   }
 }
 
@@ -61,18 +70,24 @@ interface ShownTurn {
   readonly signal: AbortSignal
 }
 
-/** Shows the run until it ends or waits. @returns whether it has ended */
-async function showTurn(deps: HandleEventDeps, { event, runId, signal }: ShownTurn): Promise<boolean> {
+interface TurnProgress {
+  readonly isOver: boolean
+  /** Id of the last event that is shown. */
+  readonly lastEventId?: string | undefined
+}
+
+/** Shows the run until it ends or waits. */
+async function showTurn(deps: HandleEventDeps, { event, runId, signal }: ShownTurn): Promise<TurnProgress> {
   const { chat, state, callers, updateIntervalMs, now, errorText } = deps
   const { user, threadId } = event
   const client = (await callers()).user(user, threadId)
   const posts = createPosts({ chat, state }, threadId)
   const answer = createAnswer(posts, state, runId)
   const look = await followTurn({ client, runId, answer, updateIntervalMs, now, signal })
-  if (look.status === 'queued') return false
+  if (look.status === 'queued') return { isOver: false }
   await showApprovals({ chat, client, posts, user, threadId }, runId, () => answer.breakAt(look.text))
   await answer.show(withOutcome(look, runId, errorText))
-  return hasEnded(look)
+  return { isOver: hasEnded(look), lastEventId: look.lastEventId }
 }
 
 function withOutcome({ status, text, error = status }: Look, runId: string, errorText: HandleEventDeps['errorText']) {

@@ -37,6 +37,10 @@ const ThreadPage = lazyPage('Workflow', async () => (await workflows()).ThreadPa
 const triggers = () => import('./pages/triggers-page.tsx')
 const TriggersPage = lazyPage('Triggers', async () => (await triggers()).TriggersPage)
 const TriggerPage = lazyPage('Trigger', async () => (await triggers()).TriggerPage)
+const hooks = () => import('./pages/hooks-page.tsx')
+const HooksPage = lazyPage('Hooks', async () => (await hooks()).HooksPage)
+const HookPage = lazyPage('Hook', async () => (await hooks()).HookPage)
+const HookDeliveryPage = lazyPage('Delivery', async () => (await hooks()).HookDeliveryPage)
 const AuditPage = lazyPage('Audit', async () => (await import('./pages/audit-page.tsx')).AuditPage)
 const TokensPage = lazyPage('Tokens', async () => (await import('./pages/tokens-page.tsx')).TokensPage)
 const EvalsPage = lazyPage('Evals', async () => (await import('./pages/evals-page.tsx')).EvalsPage)
@@ -107,6 +111,20 @@ export const PAGES: readonly PageSpec[] = [
     scopes: ['triggers:read'],
     draw: ({ path: [, triggerId] }) =>
       triggerId === undefined ? <TriggersPage /> : <TriggerPage key={triggerId} triggerId={triggerId} />,
+  },
+  {
+    id: 'hooks',
+    label: 'Hooks',
+    group: 'Data',
+    scopes: ['hooks:read'],
+    draw({ path: [, hookId, id] }) {
+      if (hookId === undefined) return <HooksPage />
+      return id === undefined ? (
+        <HookPage key={hookId} hookId={hookId} />
+      ) : (
+        <HookDeliveryPage key={id} hookId={hookId} id={id} />
+      )
+    },
   },
   { id: 'evals', label: 'Evals', group: 'Data', scopes: ['runs:read'], draw: () => <EvalsPage /> },
   {

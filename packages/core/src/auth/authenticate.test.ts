@@ -52,7 +52,7 @@ describe('createAuthenticate', () => {
     await expect(authenticate(`Bearer ${'x'.repeat(300)}`)).rejects.toMatchObject({ kind: 'auth-invalid' })
   })
 
-  it.each(['jwt:app:alice', 'oidc:sso:alice'])(
+  it.each(['jwt:app:alice', 'oidc:sso:alice', 'chat:slack:U1'])(
     'rejects a token of an earlier release with the subject %s',
     async (subject) => {
       const { token, record } = await setUp()

@@ -8,7 +8,7 @@ import {
   type UnitOfWork,
   type Write,
 } from '@perdure/ports'
-import { isWellFormedToken } from '@perdure/protocol'
+import { CHAT_SUBJECT_PREFIX, isWellFormedToken } from '@perdure/protocol'
 import { createBoundedMap } from '../collections/bounded-map.ts'
 import { type AuthenticateJwt, isJwtForm } from './authenticate-jwt.ts'
 import { JWT_SUBJECT_PREFIX, OIDC_SUBJECT_PREFIX, type Principal } from './principal.ts'
@@ -88,8 +88,11 @@ export function createAuthenticate(
 }
 
 /** Subjects that such a credential cannot have. Sessions of the console belong to users of a provider, too. */
-const foreignPrefixes = (kind: CredentialKind): readonly string[] =>
-  kind === 'bearer' ? [JWT_SUBJECT_PREFIX, OIDC_SUBJECT_PREFIX] : [JWT_SUBJECT_PREFIX]
+const foreignPrefixes = (kind: CredentialKind): readonly string[] => [
+  JWT_SUBJECT_PREFIX,
+  CHAT_SUBJECT_PREFIX,
+  ...(kind === 'bearer' ? [OIDC_SUBJECT_PREFIX] : []),
+]
 
 /** For `auth.kind: 'none'`: every client that reaches the loopback listener is an administrator. */
 export const authenticateAnyone: Authenticate = async () => ANYONE

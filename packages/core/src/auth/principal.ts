@@ -1,4 +1,5 @@
 import { type JsonText, perdureError, type RequestOrigin } from '@perdure/ports'
+import { CHAT_SUBJECT_PREFIX } from '@perdure/protocol'
 
 /** The authenticated caller. */
 export interface Principal {
@@ -19,17 +20,20 @@ export const JWT_SUBJECT_PREFIX = 'jwt:'
 export const HOST_SUBJECT_PREFIX = 'host:'
 export const OIDC_SUBJECT_PREFIX = 'oidc:'
 
-const RESERVED = [JWT_SUBJECT_PREFIX, HOST_SUBJECT_PREFIX, OIDC_SUBJECT_PREFIX]
+const SIGN_IN = [JWT_SUBJECT_PREFIX, HOST_SUBJECT_PREFIX, OIDC_SUBJECT_PREFIX]
 
-/** Whether the subject is a user of an issuer, of the host or of a provider. A token that is not for such a user cannot have it. */
-export const isReservedSubject = (subject: string): boolean => RESERVED.some((prefix) => subject.startsWith(prefix))
+/** Whether the subject is a user of an issuer, of the host or of a provider, who can sign in without a token of the API. */
+export const canSignIn = (subject: string): boolean => SIGN_IN.some((prefix) => subject.startsWith(prefix))
+
+/** Whether a token that is not for such a user cannot have the subject. */
+const isReservedSubject = (subject: string): boolean => canSignIn(subject) || subject.startsWith(CHAT_SUBJECT_PREFIX)
 
 /** @throws PerdureError `validation-failed` */
 export function checkUnreserved(subject: string | undefined): void {
   if (subject === undefined || !isReservedSubject(subject)) return
   throw perdureError('validation-failed', {
     message: `subject ${subject} has a prefix that is reserved`,
-    hint: 'use a subject that starts with none of jwt:, host: and oidc:',
+    hint: 'use a subject that starts with none of jwt:, host:, oidc: and chat:',
   })
 }
 

@@ -5,7 +5,7 @@ import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import type { JwtCredential } from './jwt-credential.ts'
-import { isReservedSubject, isSubjectName, type Principal } from './principal.ts'
+import { canSignIn, isSubjectName, type Principal } from './principal.ts'
 
 export type SubjectRevocations = Pick<SubjectRevocationStore, 'find'>
 
@@ -33,7 +33,7 @@ export function subjectRevocation(
   { subject, issuedUntil }: SubjectToRevoke,
   { now, by }: { readonly now: EpochMs; readonly by: string },
 ): Extract<Write, { readonly type: 'subject.revoke' }> {
-  if (!isSubjectName(subject) || !isReservedSubject(subject)) {
+  if (!isSubjectName(subject) || !canSignIn(subject)) {
     throw refusal('subject must start with jwt:, host: or oidc:', 'revoke any other token by its id')
   }
   const until = issuedUntil === undefined ? now : (Date.parse(issuedUntil) as EpochMs)

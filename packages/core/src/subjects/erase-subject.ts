@@ -2,7 +2,7 @@ import { perdureError } from '@perdure/ports'
 import { ERASED_NOUNS, type ErasedNoun } from '@perdure/protocol'
 import { auditWrite } from '../audit/audit-write.ts'
 import { requireAudit } from '../audit/require-audit.ts'
-import { checkSubjectName, isReservedSubject, type Principal } from '../auth/principal.ts'
+import { canSignIn, checkSubjectName, type Principal } from '../auth/principal.ts'
 import { subjectRevocation } from '../auth/revoke-subject.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
@@ -42,9 +42,7 @@ export function createEraseSubject(deps: EraseSubjectDeps): EraseSubject {
     refuseSubject(subject, principal)
     const now = clock.now()
     const entry = auditWrite(principal, { at: now, action: 'subjects.delete', target: subject })
-    const revocation = isReservedSubject(subject)
-      ? [subjectRevocation({ subject }, { now, by: principal.subject })]
-      : []
+    const revocation = canSignIn(subject) ? [subjectRevocation({ subject }, { now, by: principal.subject })] : []
     await requireAudit(() => unitOfWork.commit([entry, ...revocation]))
 
     const startedMs = performance.now()

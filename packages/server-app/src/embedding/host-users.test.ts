@@ -170,11 +170,22 @@ describe('a token with tokens:mint:sessions', () => {
 })
 
 describe('a subject of a user', () => {
-  it.each(['jwt:app:alice', 'host:alice'])('cannot be given to an ordinary token: %s', async (subject) => {
+  it.each(['jwt:app:alice', 'host:alice', 'chat:slack:U1'])(
+    'cannot be given to an ordinary token: %s',
+    async (subject) => {
+      const server = await startedServer(TOKENS)
+
+      await expect(
+        server.client(ADMIN).tokens.create({ name: 'x', scopes: ['agents:read'], subject }),
+      ).rejects.toMatchObject({ code: 'validation-failed' })
+    },
+  )
+
+  it('cannot be revoked if it is a user of a chat platform, who has nothing to sign in with', async () => {
     const server = await startedServer(TOKENS)
 
-    await expect(
-      server.client(ADMIN).tokens.create({ name: 'x', scopes: ['agents:read'], subject }),
-    ).rejects.toMatchObject({ code: 'validation-failed' })
+    await expect(server.client(ADMIN).subjects.revoke('chat:slack:U1', {})).rejects.toMatchObject({
+      code: 'validation-failed',
+    })
   })
 })

@@ -6,6 +6,9 @@ import type {
   ConsoleSession,
   Fire as FireSchema,
   Health as HealthSchema,
+  HookDelivery as HookDeliverySchema,
+  HookDeliverySummary as HookDeliverySummarySchema,
+  Hook as HookSchema,
   KeptRun as KeptRunSchema,
   ListedRun,
   Run as RunSchema,
@@ -20,6 +23,9 @@ export type Agent = InferOutput<typeof AgentSchema>
 export type Approval = InferOutput<typeof ApprovalSchema>
 export type Chat = InferOutput<typeof ChatSchema>
 export type Health = InferOutput<typeof HealthSchema>
+export type Hook = InferOutput<typeof HookSchema>
+export type HookDelivery = InferOutput<typeof HookDeliverySchema>
+export type HookDeliverySummary = InferOutput<typeof HookDeliverySummarySchema>
 export type KeptRun = InferOutput<typeof KeptRunSchema>
 export type Fire = InferOutput<typeof FireSchema>
 export type Trigger = InferOutput<typeof TriggerSchema>

@@ -165,3 +165,28 @@ describe('a delivery whose server is killed', () => {
     expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null })
   }, 7_200_000)
 })
+
+describe('deliveries in another order than that of their events', () => {
+  it('are each handled once, although repetitions arrive before, between and after newer ones', async () => {
+    const server = await startDurableServer(CONFIG, { HOOK_SECRET })
+    const world = createWorld(server, createCommitKiller(), () => undefined)
+    const sent: Delivery[] = PLATFORMS.flatMap((platform) =>
+      [1, 2, 3, 4].map((number) => ({ platform, order: `${platform}-${number}` })),
+    )
+    // The newest first, then the oldest, then all of them at once.
+    for (const deliveries of [sent.toReversed(), sent]) {
+      for (const delivery of deliveries) expect(await statusOf(world, delivery)).toBe(200)
+    }
+    expect(await Promise.all(sent.map((delivery) => statusOf(world, delivery)))).toEqual(sent.map(() => 200))
+    await eventually(async () => (await runsOf(world)).length).toBe(sent.length)
+    const unended = async () => (await runsOf(world)).filter(({ status }) => status !== 'completed')
+    await eventually(unended).toEqual([])
+
+    const handled = (await runsOf(world)).map(({ input }) => input.order)
+    const orders = sent.map(({ order }) => order)
+    expect(handled).toHaveLength(orders.length)
+    expect(handled.toSorted()).toEqual(orders.toSorted())
+    expect(server.ledger().toSorted()).toEqual(orders.toSorted())
+    expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null })
+  })
+})

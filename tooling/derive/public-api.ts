@@ -86,7 +86,7 @@ export function publicApi(entries: Readonly<Record<string, string>>): readonly E
         return {
           name: alias.name,
           isValue: (symbol.flags & ts.SymbolFlags.Value) !== 0 && !isTypeOnly(alias),
-          text: computedText(symbol, checker) ?? textOf(symbol),
+          text: listedText(symbol, checker) ?? computedText(symbol, checker) ?? textOf(symbol),
           leaks: [...new Set(leaksOf(symbol))].sort(),
         }
       })
@@ -146,6 +146,22 @@ function isTransparent(symbol: ts.Symbol): boolean {
       (ts.getCombinedModifierFlags(one as ts.Declaration) & ts.ModifierFlags.Export) === 0,
   )
 }
+
+/** The values of an alias that derives from a table of them. */
+function listedText(symbol: ts.Symbol, checker: ts.TypeChecker): string | undefined {
+  const declaration = symbol.declarations?.find(ts.isTypeAliasDeclaration)
+  if (declaration === undefined || isPlain(declaration.type)) return undefined
+  const type = checker.getDeclaredTypeOfSymbol(symbol)
+  if (!type.isUnion() || !type.types.every((one) => one.isStringLiteral())) return undefined
+  const values = type.types.map(({ value }) => `'${value}'`).sort()
+  return `export type ${symbol.name} = ${values.join(' | ')};`
+}
+
+/** Needs no list: it is one, names another alias, or takes the keys of a table that has its own entry. */
+const isPlain = (type: ts.TypeNode): boolean =>
+  ts.isUnionTypeNode(type) ||
+  ts.isTypeReferenceNode(type) ||
+  (ts.isTypeOperatorNode(type) && ts.isTypeQueryNode(type.type))
 
 /** The members of an alias that is written as the result of a function. */
 function computedText(symbol: ts.Symbol, checker: ts.TypeChecker): string | undefined {

@@ -1,5 +1,8 @@
 import type { GenericSchema } from 'valibot'
 
+export const SHELLS = ['bash', 'zsh', 'fish', 'pwsh'] as const
+export type Shell = (typeof SHELLS)[number]
+
 /** The command line as seen by the commands about commands: help, schema and completion. */
 export interface CommandLine {
   /** Path of every command, such as `runs list`. */
@@ -8,5 +11,5 @@ export interface CommandLine {
   helpOf(words: readonly string[]): string | undefined
   /** Schema of the `--json` output; `undefined` for an unknown command. */
   schemaOf(path: string): GenericSchema | undefined
-  completion(shell: 'bash' | 'zsh' | 'fish' | 'pwsh'): string
+  completion(shell: Shell): string
 }

@@ -4,7 +4,7 @@ import type { CommandContext } from './command-context.ts'
 import type { CommandLine } from './command-line.ts'
 import type { ConfigFlags, LoadedConfig } from './config/load-config.ts'
 import { loadForCommand } from './config/load-for-command.ts'
-import { parseDuration } from './duration.ts'
+import { parseDuration } from './flag-time.ts'
 import { createOutput, type OutputFlags } from './output/output.ts'
 import { type ServerFlags, serverAccess } from './server-access/server-access.ts'
 

@@ -1,13 +1,5 @@
 import { usageError } from './cli-error.ts'
-import { LAST_INSTANT, parseIsoInstant } from './iso-instant.ts'
-
-const UNIT_MS: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-}
+import { LAST_INSTANT, millisecondsIn, parseIsoInstant } from './flag-time.ts'
 
 export interface ExpiryFlags {
   /** A duration such as `30d`. */
@@ -32,8 +24,7 @@ function expiryAfter(text: string, now: number): number {
 }
 
 function parseExpires(text: string): number {
-  const [, count, unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? []
-  const ms = Number(count) * (UNIT_MS[unit] ?? Number.NaN)
+  const ms = /^\d{1,6}[smhdw]$/.test(text) ? millisecondsIn(text) : 0
   if (ms > 0) return ms
   throw usageError(`--expires is not a duration: ${text}`, 'write it like 12h, 30d or 8w')
 }

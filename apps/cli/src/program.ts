@@ -106,7 +106,7 @@ async function invoke(spec: CommandSpec, call: Call, values: Readonly<Record<str
 function parentOf(program: Command, words: readonly string[]): Command {
   return words.reduce((parent, word) => {
     const found = parent.commands.find((command) => command.name() === word)
-    return found ?? parent.command(word).description(COMMAND_GROUPS[word] ?? '')
+    return found ?? parent.command(word).description(COMMAND_GROUPS[word]?.summary ?? '')
   }, program)
 }
 

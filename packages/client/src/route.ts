@@ -1,6 +1,8 @@
+import type { Operation } from '@perdure/protocol'
+
 /** The part of an operation's table row that the client needs at run time. */
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly method: Operation['method']
   /** Relative to the base path; parameters as `:name`. */
   readonly path: string
   readonly input?: 'body' | 'query'

@@ -1,5 +1,5 @@
 import { createBoundedMap } from '@perdure/core'
-import type { ProtocolName } from '@perdure/protocol'
+import { METHODS, type ProtocolName } from '@perdure/protocol'
 import { TrieRouter } from 'hono/router/trie-router'
 import type { Mounted } from './mount.ts'
 import { findMountedPath, type MountedPath } from './request/mounted-path.ts'
@@ -24,7 +24,6 @@ export interface Router {
 
 const MAX_CACHED = 1_000
 const MAX_CACHED_PATH_LENGTH = 256
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** @param basePaths the prefixes of the routes; the first is that of the API */
 export function createRouter(basePaths: readonly string[], mounted: readonly Mounted[]): Router {

@@ -137,6 +137,7 @@ export type {
   SkillSummary,
 } from '@perdure/ports'
 export {
+  type ChatRole,
   type DefinedTypes,
   type Duration,
   ERRORS,
@@ -147,6 +148,7 @@ export {
   type PerdureErrorCode,
   type PerdureErrorDetails,
   type ProviderFailureKind,
+  type ResolvedApprovalStatus,
   type ResultOf,
   type RunStatusName,
   type SentTo,

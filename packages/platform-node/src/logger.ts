@@ -1,4 +1,5 @@
 import type { LogFields, Logger } from '@perdure/ports'
+import type { LogLevel, ServerConfig } from '@perdure/protocol'
 import { describeError } from './error-description.ts'
 import { formatLogLine, type LogEntry } from './log-line.ts'
 
@@ -7,7 +8,7 @@ export interface LogStream {
 }
 
 export interface LoggerOptions {
-  readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  readonly level?: ServerConfig['log']['level']
   /** Writes one JSON object per line (default); otherwise human-readable lines. */
   readonly json?: boolean
   /** Destination of the lines; by default stderr, because stdout is for data. */
@@ -16,13 +17,11 @@ export interface LoggerOptions {
 
 const SEVERITY = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 } as const
 
-type Severity = 'debug' | 'info' | 'warn' | 'error'
-
 /** Passes each line to the stream before the call returns. Redacts everything that looks like a token. */
 export function createLogger({ level = 'info', json = true, stream = process.stderr }: LoggerOptions = {}): Logger {
   const format = json ? (entry: LogEntry) => `${JSON.stringify(entry)}\n` : formatLogLine
   const timeText = createTimeText()
-  const write = (severity: Severity, message: string, fields: LogFields | undefined, own?: object): void => {
+  const write = (severity: LogLevel, message: string, fields: LogFields | undefined, own?: object): void => {
     if (SEVERITY[severity] < SEVERITY[level]) return
     const entry = { level: severity, time: timeText(), ...withoutOwnKeys(fields), ...own, msg: message }
     stream.write(redactTokens(format(entry)))

@@ -1,10 +1,9 @@
+import type { ApprovalStatus, ResolvedApprovalStatus } from '@perdure/protocol'
 import type { EpochMs } from './clock.ts'
 import type { Page, PageQuery } from './page.ts'
 import type { Visibility } from './row-access.ts'
 import type { RunKind } from './run-store.ts'
 import type { JsonText } from './values/json-text.ts'
-
-export type ApprovalStatus = 'pending' | 'approved' | 'denied' | 'expired'
 
 /** A decision that a run has requested from a human. */
 export interface ApprovalRecord {
@@ -36,7 +35,7 @@ export interface ApprovalRecord {
 
 /** The resolution of an approval. */
 export type ApprovalResolution = Pick<ApprovalRecord, 'by' | 'reason' | 'decision' | 'editedArgs'> & {
-  readonly status: Exclude<ApprovalStatus, 'pending'>
+  readonly status: ResolvedApprovalStatus
   readonly resolvedAt: EpochMs
 }
 

@@ -1,8 +1,6 @@
+import type { DeliveryStatus } from '@perdure/protocol'
 import type { EpochMs } from './clock.ts'
 import type { Page, PageQuery } from './page.ts'
-
-/** `pending`: to be sent, or sent again. `delivered`: accepted by the endpoint. `dead`: given up. */
-export type DeliveryStatus = 'pending' | 'delivered' | 'dead'
 
 /** The delivery of one event to one webhook. It holds no content: the content is read from the event log. */
 export interface DeliveryRecord {

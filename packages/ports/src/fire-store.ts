@@ -1,13 +1,7 @@
+import type { FireStatus } from '@perdure/protocol'
 import type { EpochMs } from './clock.ts'
 import type { Page, PageQuery } from './page.ts'
 import type { JsonText } from './values/json-text.ts'
-
-/**
- * `pending`: decided, but the run is not started yet. `started`: the run exists. `completed`, `failed`: how the run
- * ended; a run that could not be started is also `failed`. `skipped`: not started because of a policy. `missed`: the
- * server did not fire it in time and does not catch up.
- */
-export type FireStatus = 'pending' | 'started' | 'completed' | 'failed' | 'skipped' | 'missed'
 
 /** One activation of a trigger. */
 export interface FireRecord {

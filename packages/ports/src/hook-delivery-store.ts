@@ -1,12 +1,7 @@
+import type { HookDeliveryStatus } from '@perdure/protocol'
 import type { EpochMs } from './clock.ts'
 import type { Page, PageQuery } from './page.ts'
 import type { JsonText } from './values/json-text.ts'
-
-/**
- * `accepted`: what it starts was committed with it. `ignored`: there was nothing to start. `dead`: it could not be
- * handled; it is kept until it is replayed or removed.
- */
-export type HookDeliveryStatus = 'accepted' | 'ignored' | 'dead'
 
 /** What a delivery caused. */
 export interface HookOutcome {

@@ -1,9 +1,18 @@
-export { PerdureError, StartError } from '@perdure/protocol'
+export {
+  type ApprovalStatus,
+  type CatchUp,
+  type DeliveryStatus,
+  type FireStatus,
+  type HookDeliveryStatus,
+  type McpStatus,
+  type Overlap,
+  PerdureError,
+  StartError,
+} from '@perdure/protocol'
 export type {
   ApprovalFilter,
   ApprovalRecord,
   ApprovalResolution,
-  ApprovalStatus,
   ApprovalStore,
 } from './approval-store.ts'
 export {
@@ -71,7 +80,6 @@ export type {
   DeliveryChange,
   DeliveryCounts,
   DeliveryRecord,
-  DeliveryStatus,
   DeliveryStore,
 } from './delivery-store.ts'
 export { isDescriptorShortage } from './descriptor-shortage.ts'
@@ -92,10 +100,9 @@ export { MAX_SCANNED } from './event-log.ts'
 export type { FactFilter, FactGroup, FactRecord, FactStore, FactUpkeep, VectorQuery } from './fact-store.ts'
 export { type FileFilter, type FileRecord, type FileStore, type FileUsage, MAX_INLINE_BYTES } from './file-store.ts'
 export type { FileWrite, FileWriteConflict } from './file-writes.ts'
-export type { FireChange, FireRecord, FireStatus, FireStore } from './fire-store.ts'
+export type { FireChange, FireRecord, FireStore } from './fire-store.ts'
 export type {
   HookDeliveryRecord,
-  HookDeliveryStatus,
   HookDeliveryStore,
   HookOutcome,
 } from './hook-delivery-store.ts'
@@ -128,7 +135,7 @@ export type {
   WatchedStreams,
 } from './log-tail.ts'
 export type { LogFields, Logger } from './logger.ts'
-export type { McpCall, McpClient, McpEndpoint, McpOutcome, McpStatus, McpTool } from './mcp-client.ts'
+export type { McpCall, McpClient, McpEndpoint, McpOutcome, McpTool } from './mcp-client.ts'
 export type { McpServerRecord, McpServerStore } from './mcp-server-store.ts'
 export type { MemoryConflictRecord, MemoryConflictResolution, MemoryConflictStore } from './memory-conflict-store.ts'
 export type { MemoryWrite } from './memory-writes.ts'
@@ -238,8 +245,6 @@ export type { TokenRecord, TokenStore } from './token-store.ts'
 export { noSpan, noTracer, type Span, type SpanEnd, type Tracer } from './tracer.ts'
 export type {
   Activity,
-  CatchUp,
-  Overlap,
   TriggerMembers,
   TriggerOf,
   TriggerOverview,

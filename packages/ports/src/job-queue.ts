@@ -1,7 +1,8 @@
+import type { ConsolidatorPhase } from '@perdure/protocol'
 import type { EpochMs } from './clock.ts'
 import type { Page, PageQuery } from './page.ts'
 
-export type JobPhase = 'extract' | 'merge' | 'decay'
+export type JobPhase = ConsolidatorPhase
 
 /** A consolidator job. At most one live job (not a dead letter) has a given key. */
 export interface JobRecord {

@@ -1,4 +1,4 @@
-import type { ToolFailureKind } from '@perdure/protocol'
+import type { McpStatus, ToolFailureKind } from '@perdure/protocol'
 
 interface StdioEndpoint {
   readonly transport: 'stdio'
@@ -19,9 +19,6 @@ interface HttpEndpoint {
 
 /** How to reach an MCP server. A call with the same id but different members replaces the connection. */
 export type McpEndpoint = StdioEndpoint | HttpEndpoint
-
-/** `failed`: the last connection attempt or the connection itself failed. */
-export type McpStatus = 'connected' | 'disconnected' | 'failed'
 
 export interface McpTool {
   readonly name: string

@@ -1,4 +1,4 @@
-import type { RunStatusName } from '@perdure/protocol'
+import type { FINISH_REASONS, RunStatusName } from '@perdure/protocol'
 import type { EpochMs } from './clock.ts'
 import type { Page, PageQuery } from './page.ts'
 import type { Visibility } from './row-access.ts'
@@ -8,15 +8,7 @@ import type { WithStored } from './values/stored-text.ts'
 
 export type RunKind = 'agent' | 'workflow'
 export type RunStatus = RunStatusName
-export type FinishReason =
-  | 'completed'
-  | 'error'
-  | 'aborted'
-  | 'timeout'
-  | 'shutdown'
-  | 'interrupted'
-  | 'budget-exhausted'
-  | 'joined'
+export type FinishReason = (typeof FINISH_REASONS)[number]
 
 /** The error of a run or call, thrown by its code or raised by the server. */
 export interface RunError {

@@ -1,30 +1,23 @@
+import { type Session, UpdateSessionRequest } from '@perdure/protocol'
 import type { EpochMs } from './clock.ts'
 import type { Page, PageQuery } from './page.ts'
 import type { Visibility } from './row-access.ts'
 import type { JsonText } from './values/json-text.ts'
 import type { WithStored } from './values/stored-text.ts'
 
-/** A conversation that groups runs. */
-export interface SessionRecord {
-  readonly id: string
-  readonly owner: string
-  readonly title?: string | undefined
-  readonly userId?: string | undefined
-  readonly agentId?: string | undefined
+/** A conversation that groups runs: the members of the API's `Session`. */
+export interface SessionRecord extends Omit<Readonly<Session>, 'metadata' | 'createdAt' | 'updatedAt'> {
   readonly metadata: Readonly<Record<string, string>>
   readonly createdAt: EpochMs
   readonly updatedAt: EpochMs // last activity: a change, a message, or the end of a run
 }
 
 /** The fields that a session update can set; a missing member stays unchanged. */
-export type SessionChange = Partial<Pick<SessionRecord, 'title' | 'metadata'>>
+export type SessionChange = Partial<Pick<SessionRecord, keyof typeof UpdateSessionRequest.entries>>
 
 export type ChangingSession = Pick<SessionRecord, keyof SessionChange>
 
-export const CHANGING_SESSION_FIELDS = Object.keys({
-  title: true,
-  metadata: true,
-} satisfies Record<keyof SessionChange, true>) as readonly (keyof SessionChange)[]
+export const CHANGING_SESSION_FIELDS = Object.keys(UpdateSessionRequest.entries) as readonly (keyof SessionChange)[]
 
 /** A session matches if it has every given value. */
 export interface SessionFilter {

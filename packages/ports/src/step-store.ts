@@ -1,3 +1,4 @@
+import type { CallKind, CallStatus } from '@perdure/protocol'
 import type { EpochMs } from './clock.ts'
 import type { Page, PageQuery, PageStart } from './page.ts'
 import type { RunError, RunUsage } from './run-store.ts'
@@ -5,13 +6,13 @@ import type { JsonText } from './values/json-text.ts'
 import type { WithStored } from './values/stored-text.ts'
 
 /** Kind of durable call: work that the run does, or something it waits for. */
-export type StepKind = 'step' | 'sleep' | 'event' | 'approval' | 'child' | 'version' | 'client-tool'
+export type StepKind = CallKind
 
 /**
  * `started`: its code is executing, or was executing when the process died. `waiting`: a timer, event, approval,
  * child run or tool result will end it.
  */
-export type StepStatus = 'started' | 'waiting' | 'completed' | 'failed'
+export type StepStatus = CallStatus
 
 /** A file whose content is the JSON of a result. */
 export interface ResultFile {

@@ -1,13 +1,9 @@
-import type { TriggerKind } from '@perdure/protocol'
+import type { CatchUp, FireStatus, Overlap, TriggerKind } from '@perdure/protocol'
 import type { EpochMs } from './clock.ts'
 import type { CronRule } from './cron-schedule.ts'
-import type { FireStatus } from './fire-store.ts'
 import type { Page, PageQuery } from './page.ts'
 import type { RunKind } from './run-store.ts'
 import type { JsonText } from './values/json-text.ts'
-
-export type CatchUp = 'none' | 'latest' | 'all'
-export type Overlap = 'skip' | 'queue' | 'allow'
 
 /** The agent or workflow that a fire starts. */
 export interface TriggerTarget {

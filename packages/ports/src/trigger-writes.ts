@@ -1,5 +1,6 @@
+import type { FireStatus } from '@perdure/protocol'
 import type { EpochMs } from './clock.ts'
-import type { FireChange, FireRecord, FireStatus } from './fire-store.ts'
+import type { FireChange, FireRecord } from './fire-store.ts'
 import type { TriggerRecord } from './trigger-store.ts'
 
 /** A write of a trigger or of one of its fires. */

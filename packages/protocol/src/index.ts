@@ -1,8 +1,15 @@
+export {
+  APPROVAL_STATUS_NAMES,
+  type ApprovalStatus,
+  isDecision,
+  isOpenApproval,
+  type ResolvedApprovalStatus,
+} from './approval-statuses.ts'
 export { CHAT_SUBJECT_PREFIX } from './chat-subjects.ts'
 export { CLOSE_CODES, type CloseCodeSpec, type CloseName } from './close-codes.ts'
-export { type ServerConfig, type ServerConfigInput, ServerConfigSchema } from './config.ts'
-export { CONSOLE_CALLBACK } from './config-console.ts'
-export { type ConfigField, type ConfigFieldType, configFields, envNameOf } from './config-fields.ts'
+export { type ServerConfig, type ServerConfigInput, ServerConfigSchema } from './config/config.ts'
+export { type ConfigField, type ConfigFieldType, configFields, envNameOf } from './config/config-fields.ts'
+export { CONSOLE_CALLBACK } from './config/console.ts'
 export {
   HOOK_PLATFORMS,
   type HookConfig,
@@ -11,9 +18,9 @@ export {
   type HookPlatform,
   type HookTarget,
   type HookVerify,
-} from './config-hooks.ts'
-export { isSymmetric, JWT_ALGORITHMS, type JwtClaims, type JwtIssuer } from './config-jwt.ts'
-export { SecretReference } from './config-values.ts'
+} from './config/hooks.ts'
+export { isSymmetric, JWT_ALGORITHMS, type JwtClaims, type JwtIssuer } from './config/jwt.ts'
+export { SecretReference } from './config/values.ts'
 export { type Described, type Documented, documentationOf, memberOf } from './documented.ts'
 export { DURATION_FORMS, type Duration, toMilliseconds } from './duration.ts'
 export { errorLine } from './error-line.ts'
@@ -68,6 +75,7 @@ export { namedTarget, targetName } from './named-target.ts'
 export { nearest } from './nearest.ts'
 export {
   changesState,
+  METHODS,
   type Operation,
   type OperationInput,
   type OperationTable,
@@ -111,10 +119,11 @@ export {
   StartError,
 } from './perdure-error.ts'
 export { isPlainObject } from './plain-object.ts'
+export type { UiRole } from './protocols/ai-sdk/schemas.ts'
 export { PROTOCOL_NAMES, PROTOCOLS, type ProtocolName, perProtocol, protocolOf } from './protocols/index.ts'
 export type { Protocol, ShownError } from './protocols/protocol.ts'
-export { Agent, AgentState } from './resources/agents.ts'
-export { Approval, ApprovalStatus, ResolveApprovalRequest } from './resources/approvals.ts'
+export { Agent, AgentState, CONCURRENCY_POLICIES, ON_BUSY } from './resources/agents.ts'
+export { Approval, ResolveApprovalRequest } from './resources/approvals.ts'
 export { AuditEntry, AuditFilterEntries, AuditVerification, VerifyAuditRequest } from './resources/audit.ts'
 export { Budget } from './resources/budgets.ts'
 export { Chat, newChatIdProblem, pathIdProblem } from './resources/chats.ts'
@@ -127,6 +136,7 @@ export {
   SignInRequest,
 } from './resources/console.ts'
 export {
+  CONSOLIDATOR_PHASES,
   ConsolidateRequest,
   Consolidator,
   ConsolidatorPhase,
@@ -134,12 +144,19 @@ export {
   QueuedJobs,
 } from './resources/consolidator.ts'
 export { EventEnvelope } from './resources/event-envelope.ts'
-export { Health, Liveness, Readiness } from './resources/health.ts'
-export { Hook, HookDelivery, HookDeliverySummary, TestHookRequest } from './resources/hooks.ts'
+export { type CheckStatus, Health, Liveness, Readiness } from './resources/health.ts'
+export { Hook, HookDelivery, HookDeliveryStatus, HookDeliverySummary, TestHookRequest } from './resources/hooks.ts'
 export { type NamedSchema, type NamedSchemas, SCHEMAS } from './resources/index.ts'
 export { CaseRequest, KeptCase, KeptRun } from './resources/kept-cases.ts'
 export { listOf, PageEntries } from './resources/list.ts'
-export { BindMcpServerRequest, CallToolRequest, McpServer, McpTool, ToolResult } from './resources/mcp.ts'
+export {
+  BindMcpServerRequest,
+  CallToolRequest,
+  McpServer,
+  type McpStatus,
+  McpTool,
+  ToolResult,
+} from './resources/mcp.ts'
 export {
   Block,
   CreateFactRequest,
@@ -154,6 +171,8 @@ export {
 export { isReservedKey, Metadata, RESERVED_METADATA } from './resources/metadata.ts'
 export { EmitEventRequest, EmittedEvent, EmittedEventName } from './resources/named-events.ts'
 export { ClusterHealth, ClusterNode } from './resources/nodes.ts'
+export { CHAT_ROLES, type ChatRole } from './resources/part-events.ts'
+export type { ReceiptState } from './resources/queued-messages.ts'
 export { ClientToolResult, Decision, ReplayRequest, ResumeRequest } from './resources/replay.ts'
 export { LOG_LEVELS, type LogLevel, RunLogLine } from './resources/run-logs.ts'
 export {
@@ -173,9 +192,12 @@ export { InstallSkillRequest, Skill, SkillDocument } from './resources/skills.ts
 export { ERASED_NOUNS, ErasedData, type ErasedNoun, SubjectUsage } from './resources/subjects.ts'
 export { MintedToken, MintTokenRequest, RevokedSubject, RotateTokenRequest, Token } from './resources/tokens.ts'
 export {
+  type CatchUp,
   CreateTriggerRequest,
   Fire,
   FireReceipt,
+  type FireStatus,
+  type Overlap,
   PrunedTriggers,
   Trigger,
   type TriggerKind,
@@ -185,6 +207,7 @@ export {
 export {
   CreateWebhookRequest,
   Delivery,
+  DeliveryStatus,
   Webhook,
   WebhookEvents,
   WebhookOwner,
@@ -193,6 +216,8 @@ export {
   WebhookWithSecret,
 } from './resources/webhooks.ts'
 export {
+  type CallKind,
+  type CallStatus,
   Checkpoint,
   ExecuteRequest,
   ForkRequest,
@@ -206,6 +231,7 @@ export { RPC_CODES, type RpcCodeSpec, type RpcErrorName } from './rpc-codes.ts'
 export {
   ACTIVE_RUN_STATUSES,
   ENDED_RUN_STATUSES,
+  type EndedRunStatus,
   isTerminal,
   RUN_ENDING_EVENTS,
   RUN_STATUS_NAMES,

@@ -23,13 +23,15 @@ export interface ResponseSpec {
   readonly location?: true
 }
 
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
 /**
  * One row of the operation table, from which routing, validation, authorization, OpenAPI, docs and the client derive.
  */
 export interface Operation {
   /** `resource.verb`, unique. */
   readonly id: string
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly method: (typeof METHODS)[number]
   /** Relative to the base path; parameters are written `:name`. */
   readonly path: string
   readonly scope: ScopeRule

@@ -17,16 +17,21 @@ export const RUN_STATUSES = {
 
 export type RunStatusName = keyof typeof RUN_STATUSES
 
+/** A status with which a run ends. */
+export type EndedRunStatus = {
+  [Name in RunStatusName]: (typeof RUN_STATUSES)[Name]['isActive'] extends true ? never : Name
+}[RunStatusName]
+
 export const RUN_STATUS_NAMES = Object.keys(RUN_STATUSES) as readonly RunStatusName[]
 
 /** Whether a run with this status has ended. */
-export const isTerminal = (status: RunStatusName): boolean => !RUN_STATUSES[status].isActive
+export const isTerminal = (status: RunStatusName): status is EndedRunStatus => !RUN_STATUSES[status].isActive
 
 /** Statuses of runs that have not ended. */
 export const ACTIVE_RUN_STATUSES: readonly RunStatusName[] = RUN_STATUS_NAMES.filter((name) => !isTerminal(name))
 
 /** Statuses of runs that have ended. */
-export const ENDED_RUN_STATUSES: readonly RunStatusName[] = RUN_STATUS_NAMES.filter(isTerminal)
+export const ENDED_RUN_STATUSES: readonly EndedRunStatus[] = RUN_STATUS_NAMES.filter(isTerminal)
 
 /** Types of the events that end a run: nothing follows them on the subject of the run. */
 export const RUN_ENDING_EVENTS: readonly string[] = Object.values<RunStatusSpec>(RUN_STATUSES).flatMap(

@@ -5,9 +5,9 @@ export {
   type OpenProjectedStreamRequest,
   type OpenReplayStreamRequest,
   type OpenStreamRequest,
-} from './event-streams.ts'
-export type { ProjectedStart } from './projected-blocks.ts'
-export type { ProjectedEvent, ProjectedFrame, RunProjector } from './run-projector.ts'
+} from './sse/event-streams.ts'
+export type { ProjectedStart } from './sse/projected-blocks.ts'
+export type { ProjectedEvent, ProjectedFrame, RunProjector } from './sse/run-projector.ts'
 export type { Chat, ChatPeer, OpenChat } from './websocket/chat-connections.ts'
 export { type ChatSocketsDeps, createChatSockets } from './websocket/chat-sockets.ts'
 export { createConnectionLimits } from './websocket/connection-limits.ts'

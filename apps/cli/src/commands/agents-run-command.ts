@@ -1,7 +1,7 @@
 import { nearest } from '@perdure/protocol'
 import type { Call } from '../call.ts'
 import { isClientError } from '../client-error.ts'
-import { parseDuration } from '../duration.ts'
+import { parseDuration } from '../flag-time.ts'
 import { cancelOnInterrupt } from './cancel-on-interrupt.ts'
 import { missingHint, missingMembers, promptForMissing } from './complete-input.ts'
 import { followRun } from './follow-run.ts'

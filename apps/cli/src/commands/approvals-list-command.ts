@@ -1,5 +1,4 @@
 import type { ApprovalStatus } from '@perdure/protocol'
-import type { InferOutput } from 'valibot'
 import type { Call } from '../call.ts'
 import { id, status } from '../output/columns.ts'
 import { relativeText } from '../output/time-text.ts'
@@ -7,7 +6,7 @@ import { type PageFlags, pageQuery, readPage } from './read-page.ts'
 import { showSubscription } from './show-subscription.ts'
 
 export interface ApprovalsListFlags extends PageFlags {
-  readonly status: InferOutput<typeof ApprovalStatus>
+  readonly status: ApprovalStatus
   readonly run?: string
   readonly watch?: boolean
 }

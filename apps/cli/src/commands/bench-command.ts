@@ -1,5 +1,5 @@
 import type { Call } from '../call.ts'
-import { parseDuration } from '../duration.ts'
+import { parseDuration } from '../flag-time.ts'
 import { pairsText } from '../output/columns.ts'
 import { readInput } from './read-input.ts'
 

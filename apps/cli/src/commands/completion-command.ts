@@ -1,6 +1,6 @@
 import type { Call } from '../call.ts'
 import { usageError } from '../cli-error.ts'
-import { SHELLS, type Shell } from '../manifest/completion.ts'
+import { SHELLS, type Shell } from '../command-line.ts'
 
 export function completionCommand({ out, cli }: Call, { shell }: { readonly shell: string }): void {
   if (!isShell(shell)) throw usageError(`unknown shell ${shell}`, `choose one of ${SHELLS.join(', ')}`)

@@ -12,11 +12,11 @@ import {
 } from '@perdure/evals'
 import type { Call } from '../call.ts'
 import { usageError } from '../cli-error.ts'
-import { parseDuration } from '../duration.ts'
 import { type EvalReport, evalText } from '../evals/eval-text.ts'
 import { loadEvals } from '../evals/load-evals.ts'
 import { openResults, readAgainst } from '../evals/results-file.ts'
 import { EXIT_CODES, type ExitName } from '../exit-codes.ts'
+import { parseDuration } from '../flag-time.ts'
 import { evalReplay } from './eval-replay-command.ts'
 
 export interface EvalFlags {

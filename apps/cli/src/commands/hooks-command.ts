@@ -1,3 +1,4 @@
+import type { HookDeliveryStatus } from '@perdure/protocol'
 import type { Call } from '../call.ts'
 import { cliError } from '../cli-error.ts'
 import { isClientError } from '../client-error.ts'
@@ -13,8 +14,6 @@ interface HookFlags {
 interface DeliveryFlags extends HookFlags {
   readonly delivery: string
 }
-
-type HookDeliveryStatus = 'accepted' | 'ignored' | 'dead'
 
 export async function hooksListCommand(call: Call, flags: PageFlags): Promise<void> {
   const page = await readPage(call.client().hooks.list(pageQuery(flags)), flags)

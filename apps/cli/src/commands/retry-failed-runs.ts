@@ -5,7 +5,7 @@ import type { InferOutput } from 'valibot'
 import type { Call } from '../call.ts'
 import { cliError } from '../cli-error.ts'
 import { confirm } from '../confirm.ts'
-import { parseInstant } from '../duration.ts'
+import { parseInstant } from '../flag-time.ts'
 
 export interface BulkFlags {
   readonly status?: InferOutput<typeof RunStatus>

@@ -1,7 +1,7 @@
 import type { FinishReason, RunStatus } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import type { Call } from '../call.ts'
-import { instantIn } from '../duration.ts'
+import { instantIn } from '../flag-time.ts'
 import type { ItemOf } from '../manifest/operation-types.ts'
 import { type Columns, id, pairsText, status } from '../output/columns.ts'
 import { durationText, relativeText } from '../output/time-text.ts'

@@ -16,3 +16,15 @@ describe('perdure secrets generate', () => {
     expect(terminal.out()).toContain(`set ${names} to file:./secrets/${kind}\n`)
   })
 })
+
+describe('perdure secrets check', () => {
+  const dir = temporaryDir()
+
+  it('knows every kind of secret reference that the server resolves', async () => {
+    const terminal = recordingTerminal({ cwd: dir(), env: { PERDURE_AUTH_PEPPER_REF: 'keyring:?pepper' } })
+
+    expect(await runCli(['secrets', 'check'], terminal)).not.toBe(0)
+    expect(terminal.out()).toContain('a keyring reference must have the form')
+    expect(terminal.out()).not.toContain('no resolver')
+  })
+})

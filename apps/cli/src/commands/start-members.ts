@@ -1,6 +1,5 @@
 import { usageError } from '../cli-error.ts'
-import { parseDuration } from '../duration.ts'
-import { parseIsoInstant } from '../iso-instant.ts'
+import { parseDuration, parseIsoInstant } from '../flag-time.ts'
 
 /** The flags that decide when a new run starts. */
 export interface StartFlags {

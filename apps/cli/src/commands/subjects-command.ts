@@ -1,6 +1,6 @@
 import { openTokenAdmin } from '@perdure/server-app'
 import type { Call } from '../call.ts'
-import { parseIsoInstant } from '../iso-instant.ts'
+import { parseIsoInstant } from '../flag-time.ts'
 import { configBesideDev } from '../server-access/config-beside-dev.ts'
 
 export interface SubjectsRevokeFlags {

@@ -1,6 +1,6 @@
 import type { Call } from '../call.ts'
 import { cliError } from '../cli-error.ts'
-import { parseDuration } from '../duration.ts'
+import { parseDuration } from '../flag-time.ts'
 import { pairsText } from '../output/columns.ts'
 import { statusColour } from '../output/paint.ts'
 import { readInput } from './read-input.ts'

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import type { AgentRegistration, PriceUsage, TriggerRegistration, WorkflowRegistration } from '@perdure/core'
 import { type ConsolidatorPhases, type Embedder, StartError } from '@perdure/ports'
-import { isPlainObject, type ServerConfigInput } from '@perdure/protocol'
+import { CONSOLIDATOR_PHASES, isPlainObject, type ServerConfigInput } from '@perdure/protocol'
 import type { Adapters, Hooks, InMemorySkill, McpServerRegistration, WebhookRegistration } from '@perdure/server-app'
 import { type EnvOverride, readEnvOverrides, unknownVariables } from './env-overrides.ts'
 import { findConfigFile } from './find-config-file.ts'
@@ -48,9 +48,6 @@ export interface LoadedConfig {
   readonly overrides: readonly EnvOverride[]
   readonly warnings: readonly string[]
 }
-
-/** Members of the section `consolidator` that are functions, not fields. */
-const PHASES = ['extract', 'merge', 'decay'] as const
 
 /** @throws StartError `config-invalid` */
 export async function loadConfig({ cwd, env, flags, onImport }: ConfigRequest): Promise<LoadedConfig> {
@@ -108,7 +105,7 @@ function splitConsolidator({ consolidator, ...members }: PlainObject): {
   readonly phases: Partial<ConsolidatorPhases>
 } {
   if (!isPlainObject(consolidator)) return { members: { ...members, consolidator }, phases: {} }
-  const isPhase = ([name]: readonly [string, unknown]) => PHASES.some((phase) => phase === name)
+  const isPhase = ([name]: readonly [string, unknown]) => CONSOLIDATOR_PHASES.some((phase) => phase === name)
   const entries = Object.entries(consolidator)
   const fields = Object.fromEntries(entries.filter((entry) => !isPhase(entry)))
   return { members: { ...members, consolidator: fields }, phases: Object.fromEntries(entries.filter(isPhase)) }

@@ -1,4 +1,4 @@
-import { envSecretResolver, fileSecretResolver } from '@perdure/platform-node'
+import { secretResolvers } from '@perdure/platform-node'
 import type { SecretResolver } from '@perdure/ports'
 import type { Terminal } from '../terminal.ts'
 import type { LoadedConfig } from './load-config.ts'
@@ -42,6 +42,5 @@ export function secretText({ ref, resolved, bytes, problem }: SecretState): stri
 
 const resolversOf = ({ configDir, adapters }: Loaded, env: Terminal['env']): readonly SecretResolver[] => [
   ...(adapters.secretResolvers ?? []),
-  envSecretResolver(env),
-  fileSecretResolver({ baseDir: configDir }),
+  ...secretResolvers({ env, baseDir: configDir }),
 ]

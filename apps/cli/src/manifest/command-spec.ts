@@ -68,3 +68,10 @@ export interface CommandSpec {
   /** Loads the handler when the command runs, so that help does not load the storage driver. */
   readonly load: () => Promise<Handler>
 }
+
+/** The commands that begin with the same word. */
+export interface CommandGroup {
+  /** Missing if the word alone is the command. */
+  readonly summary?: string
+  readonly commands: readonly CommandSpec[]
+}

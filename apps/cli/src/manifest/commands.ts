@@ -1,80 +1,93 @@
-import { accessCommands } from './access-commands.ts'
-import { agentCommands } from './agent-commands.ts'
-import { approvalCommands } from './approval-commands.ts'
+import { agentsCommands } from './agents-commands.ts'
+import { apiCommands } from './api-commands.ts'
+import { approvalsCommands } from './approvals-commands.ts'
+import { asyncapiCommands } from './asyncapi-commands.ts'
 import { auditCommands } from './audit-commands.ts'
-import { chatCommands } from './chat-commands.ts'
-import type { CommandSpec } from './command-spec.ts'
+import { backupCommands } from './backup-commands.ts'
+import { benchCommands } from './bench-commands.ts'
+import { chatsCommands } from './chats-commands.ts'
+import type { CommandGroup, CommandSpec } from './command-spec.ts'
+import { completionCommands } from './completion-commands.ts'
 import { configCommands } from './config-commands.ts'
+import { consoleCommands } from './console-commands.ts'
 import { contextCommands } from './context-commands.ts'
 import { deployCommands } from './deploy-commands.ts'
+import { devCommands } from './dev-commands.ts'
+import { docsCommands } from './docs-commands.ts'
+import { doctorCommands } from './doctor-commands.ts'
 import { evalCommands } from './eval-commands.ts'
+import { eventsCommands } from './events-commands.ts'
+import { healthCommands } from './health-commands.ts'
 import { helpCommands } from './help-commands.ts'
-import { hookCommands } from './hook-commands.ts'
-import { loadCommands } from './load-commands.ts'
-import { migrationCommands } from './migration-commands.ts'
-import { nodeCommands } from './node-commands.ts'
-import { operationCommands } from './operation-commands.ts'
-import { runCommands } from './run-commands.ts'
-import { serviceCommands } from './service-commands.ts'
-import { servingCommands } from './serving-commands.ts'
-import { sessionCommands } from './session-commands.ts'
+import { hooksCommands } from './hooks-commands.ts'
+import { initCommands } from './init-commands.ts'
+import { mcpCommands } from './mcp-commands.ts'
+import { memoryCommands } from './memory-commands.ts'
+import { migrateCommands } from './migrate-commands.ts'
+import { nodesCommands } from './nodes-commands.ts'
+import { openapiCommands } from './openapi-commands.ts'
+import { restoreCommands } from './restore-commands.ts'
+import { runsCommands } from './runs-commands.ts'
+import { schemaCommands } from './schema-commands.ts'
+import { secretsCommands } from './secrets-commands.ts'
+import { serverCommands } from './server-commands.ts'
+import { sessionsCommands } from './sessions-commands.ts'
+import { skillsCommands } from './skills-commands.ts'
 import { storageCommands } from './storage-commands.ts'
-import { triggerCommands } from './trigger-commands.ts'
-import { webhookCommands } from './webhook-commands.ts'
-import { workflowCommands } from './workflow-commands.ts'
+import { subjectsCommands } from './subjects-commands.ts'
+import { tokenCommands } from './token-commands.ts'
+import { topCommands } from './top-commands.ts'
+import { triggersCommands } from './triggers-commands.ts'
+import { upgradeCommands } from './upgrade-commands.ts'
+import { versionCommands } from './version-commands.ts'
+import { webhooksCommands } from './webhooks-commands.ts'
+import { workflowsCommands } from './workflows-commands.ts'
 
-/** Every command, in the order help lists them. */
-export const COMMANDS: readonly CommandSpec[] = [
-  ...servingCommands,
-  ...configCommands,
-  ...accessCommands,
-  ...migrationCommands,
-  ...storageCommands,
-  ...deployCommands,
-  ...agentCommands,
-  ...evalCommands,
-  ...runCommands,
-  ...sessionCommands,
-  ...chatCommands,
-  ...workflowCommands,
-  ...approvalCommands,
-  ...triggerCommands,
-  ...webhookCommands,
-  ...hookCommands,
-  ...auditCommands,
-  ...serviceCommands,
-  ...nodeCommands,
-  ...operationCommands,
-  ...loadCommands,
-  ...contextCommands,
-  ...helpCommands,
-]
-
-/** Help text of each command group. */
-export const COMMAND_GROUPS: Readonly<Record<string, string>> = {
-  config: 'show and check the configuration',
-  secrets: 'generate and check secrets',
-  token: 'create, list, revoke and rotate tokens',
-  subjects: 'show the usage of users, revoke their credentials, and export or delete their data',
-  migrate: 'show and apply storage migrations',
-  backup: 'back up the database, even while the server runs',
-  storage: 'verify and compact the database file',
-  deploy: 'print files for proxies, supervisors and containers',
-  agents: 'list and run agents',
-  runs: 'inspect, abort and resume runs',
-  sessions: 'inspect sessions',
-  chats: 'list, rename and delete the chats of an agent',
-  workflows: 'run workflows and inspect their threads',
-  approvals: 'list approvals, and approve or deny them',
-  triggers: 'inspect, fire, enable and disable triggers',
-  nodes: 'list and drain the servers of a cluster',
-  hooks: 'inspect and replay deliveries from other services',
-  webhooks: 'manage webhooks, and inspect or repeat their deliveries',
-  audit: 'read, verify and export the audit chain',
-  memory: 'search and delete facts',
-  skills: 'list skills',
-  mcp: 'list and test MCP servers',
-  events: 'follow events',
-  context: 'save servers and switch between them',
-  docs: 'search the documentation',
+/** The commands by their first word, in the order in which help lists them. The file of a group has the name of its word. */
+export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
+  init: initCommands,
+  dev: devCommands,
+  server: serverCommands,
+  console: consoleCommands,
+  health: healthCommands,
+  doctor: doctorCommands,
+  config: configCommands,
+  secrets: secretsCommands,
+  token: tokenCommands,
+  subjects: subjectsCommands,
+  upgrade: upgradeCommands,
+  migrate: migrateCommands,
+  backup: backupCommands,
+  restore: restoreCommands,
+  storage: storageCommands,
+  deploy: deployCommands,
+  agents: agentsCommands,
+  eval: evalCommands,
+  runs: runsCommands,
+  sessions: sessionsCommands,
+  chats: chatsCommands,
+  workflows: workflowsCommands,
+  approvals: approvalsCommands,
+  triggers: triggersCommands,
+  webhooks: webhooksCommands,
+  hooks: hooksCommands,
+  audit: auditCommands,
+  memory: memoryCommands,
+  skills: skillsCommands,
+  mcp: mcpCommands,
+  nodes: nodesCommands,
+  events: eventsCommands,
+  api: apiCommands,
+  openapi: openapiCommands,
+  asyncapi: asyncapiCommands,
+  top: topCommands,
+  bench: benchCommands,
+  context: contextCommands,
+  docs: docsCommands,
+  schema: schemaCommands,
+  completion: completionCommands,
+  version: versionCommands,
+  help: helpCommands,
 }
+
+export const COMMANDS: readonly CommandSpec[] = Object.values(COMMAND_GROUPS).flatMap(({ commands }) => commands)

@@ -1,8 +1,6 @@
+import type { Shell } from '../command-line.ts'
 import type { CommandSpec } from './command-spec.ts'
 import { flagsOf } from './shared-flags.ts'
-
-export const SHELLS = ['bash', 'zsh', 'fish', 'pwsh'] as const
-export type Shell = (typeof SHELLS)[number]
 
 /** The words and flags that can follow `words`. */
 interface Completion {

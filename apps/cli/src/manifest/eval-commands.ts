@@ -1,10 +1,14 @@
 import * as v from 'valibot'
-import type { CommandSpec } from './command-spec.ts'
+import type { CommandGroup } from './command-spec.ts'
 
 const Interval = v.object({ low: v.number(), high: v.number() })
+
 const Rate = { passed: v.number(), trials: v.number(), rate: v.optional(v.number()), interval: Interval }
+
 const Usage = v.object({ inputTokens: v.number(), outputTokens: v.number(), costUsd: v.number() })
+
 const Proportion = v.object({ passed: v.number(), trials: v.number() })
+
 const Compared = {
   name: v.string(),
   before: Proportion,
@@ -13,6 +17,7 @@ const Compared = {
   p: v.number(),
   test: v.picklist(['fisher', 'z']),
 }
+
 const EvalResult = v.object({
   ...{ name: v.string(), ok: v.boolean(), problems: v.array(v.string()), ...Rate },
   scorerErrors: v.array(v.string()),
@@ -38,6 +43,7 @@ const Report = v.object({
   uncompared: v.array(v.string()),
   invalid: v.array(v.object({ eval: v.string(), problem: v.string() })),
 })
+
 const Replayed = v.object({
   ok: v.boolean(),
   replayed: v.number(),
@@ -50,68 +56,69 @@ const Replayed = v.object({
   ),
 })
 
-/** Evaluations of agents. */
-export const evalCommands: readonly CommandSpec[] = [
-  {
-    path: 'eval',
-    summary: 'run the evals in *.eval.ts files; exits 5 if a threshold is not met or a result is worse',
-    target: 'storage',
-    arguments: [
-      {
-        name: 'pattern',
-        note: 'run only evals whose file or name contains this; --out keeps the results of the others',
-        optional: true,
-      },
-    ],
-    flags: [
-      {
-        name: 'out',
-        type: 'string',
-        value: 'file',
-        note: 'store the results here; in <file>.part until all trials are done',
-        default: 'eval-results.ndjson',
-      },
-      {
-        name: 'against',
-        type: 'string',
-        value: 'results',
-        note: 'compare with this results file, or with the --out file at this git revision',
-      },
-      { name: 'junit', type: 'string', value: 'file', note: 'also write a JUnit report' },
-      {
-        name: 'concurrency',
-        type: 'integer',
-        value: 'count',
-        note: 'run this many trials at once',
-        default: 16,
-        range: [1, 256],
-      },
-      { name: 'max-runs', type: 'integer', value: 'count', note: 'stop after this many trials; exits 3' },
-      {
-        name: 'max-cost',
-        type: 'string',
-        value: 'usd',
-        note: 'start no more trials once this much is spent; exits 3',
-      },
-      {
-        name: 'max-duration',
-        type: 'duration',
-        value: 'duration',
-        note: 'start no more trials after this time; exits 3',
-      },
-      {
-        name: 'replay',
-        type: 'pairs',
-        value: 'since=7d',
-        note: 'replay recorded runs against the configuration on disk instead of running evals, and list the differences; filters: since, agent, workflow',
-      },
-      { name: 'resume', type: 'boolean', note: 'continue an interrupted eval run with its missing trials' },
-      { name: 'restart', type: 'boolean', note: 'discard the results of an interrupted eval run, and start again' },
-    ],
-    examples: ['perdure eval --replay since=7d', 'perdure eval --against main --junit eval.xml --max-cost 2'],
-    exits: ['problem', 'unreachable', 'conflict'],
-    output: 'document',
-    schema: v.union([Report, Replayed]),
-    load: async () => (await import('../commands/eval-command.ts')).evalCommand,
-  },
-]
+export const evalCommands: CommandGroup = {
+  commands: [
+    {
+      path: 'eval',
+      summary: 'run the evals in *.eval.ts files; exits 5 if a threshold is not met or a result is worse',
+      target: 'storage',
+      arguments: [
+        {
+          name: 'pattern',
+          note: 'run only evals whose file or name contains this; --out keeps the results of the others',
+          optional: true,
+        },
+      ],
+      flags: [
+        {
+          name: 'out',
+          type: 'string',
+          value: 'file',
+          note: 'store the results here; in <file>.part until all trials are done',
+          default: 'eval-results.ndjson',
+        },
+        {
+          name: 'against',
+          type: 'string',
+          value: 'results',
+          note: 'compare with this results file, or with the --out file at this git revision',
+        },
+        { name: 'junit', type: 'string', value: 'file', note: 'also write a JUnit report' },
+        {
+          name: 'concurrency',
+          type: 'integer',
+          value: 'count',
+          note: 'run this many trials at once',
+          default: 16,
+          range: [1, 256],
+        },
+        { name: 'max-runs', type: 'integer', value: 'count', note: 'stop after this many trials; exits 3' },
+        {
+          name: 'max-cost',
+          type: 'string',
+          value: 'usd',
+          note: 'start no more trials once this much is spent; exits 3',
+        },
+        {
+          name: 'max-duration',
+          type: 'duration',
+          value: 'duration',
+          note: 'start no more trials after this time; exits 3',
+        },
+        {
+          name: 'replay',
+          type: 'pairs',
+          value: 'since=7d',
+          note: 'replay recorded runs against the configuration on disk instead of running evals, and list the differences; filters: since, agent, workflow',
+        },
+        { name: 'resume', type: 'boolean', note: 'continue an interrupted eval run with its missing trials' },
+        { name: 'restart', type: 'boolean', note: 'discard the results of an interrupted eval run, and start again' },
+      ],
+      examples: ['perdure eval --replay since=7d', 'perdure eval --against main --junit eval.xml --max-cost 2'],
+      exits: ['problem', 'unreachable', 'conflict'],
+      output: 'document',
+      schema: v.union([Report, Replayed]),
+      load: async () => (await import('../commands/eval-command.ts')).evalCommand,
+    },
+  ],
+}

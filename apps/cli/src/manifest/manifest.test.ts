@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { recordingTerminal } from '../../test/recording-terminal.ts'
@@ -48,9 +48,22 @@ const documented = (command: CommandSpec): readonly number[] =>
 describe('the command line derived from the manifest', () => {
   it('lists every command once and describes every group', () => {
     expect(new Set(COMMANDS.map(({ path }) => path)).size).toBe(COMMANDS.length)
+    const described = Object.values(COMMAND_GROUPS).filter(({ summary }) => summary !== undefined)
     const groups = COMMANDS.map(({ path }) => path.split(' ')).filter(({ length }) => length > 1)
-    expect(Object.keys(COMMAND_GROUPS).toSorted()).toEqual([...new Set(groups.map(([word]) => word))].toSorted())
+    expect(described).toHaveLength(new Set(groups.map(([word]) => word)).size)
   })
+
+  it.each(Object.entries(COMMAND_GROUPS))(
+    'keeps the commands that begin with %s in the file of that name',
+    (word, group) => {
+      const source = readFileSync(join(import.meta.dirname, `${word}-commands.ts`), 'utf8')
+      const isAlone = group.commands.some(({ path }) => path === word)
+
+      expect(group.commands.map(({ path }) => path.split(' ')[0])).toEqual(group.commands.map(() => word))
+      expect(group.summary === undefined).toBe(isAlone)
+      expect(source).toContain(`export const ${word}Commands`)
+    },
+  )
 
   it.each(byPath)('gives every flag and argument of %s a unique name', (_, command) => {
     const flags = flagsOf(command).flatMap(({ name, short }) => (short === undefined ? [name] : [name, short]))

@@ -51,3 +51,5 @@ export const FOLLOWS = {
   output: 'stream',
   schema: EventEnvelope,
 } as const satisfies Partial<CommandSpec>
+
+export const indented = (document: unknown): string => `${JSON.stringify(document, undefined, 2)}\n`

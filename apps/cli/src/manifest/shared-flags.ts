@@ -1,8 +1,9 @@
+import { OUTPUT_FORMATS } from '../output/output.ts'
 import type { CommandSpec, FlagSpec, Target } from './command-spec.ts'
 
 const OUTPUT_FLAGS: readonly FlagSpec[] = [
   { name: 'json', type: 'boolean', note: 'write JSON to stdout, even on failure; --json=a,b keeps only these fields' },
-  { name: 'format', type: 'string', choices: ['table', 'json', 'ndjson'], note: 'write stdout in this format' },
+  { name: 'format', type: 'string', choices: OUTPUT_FORMATS, note: 'write stdout in this format' },
   { name: 'quiet', short: 'q', type: 'boolean', note: 'print only errors to stderr' },
   { name: 'verbose', type: 'boolean', note: 'print the stack trace of an error' },
   { name: 'no-color', type: 'boolean', note: 'disable colours, like NO_COLOR' },

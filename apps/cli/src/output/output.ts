@@ -4,7 +4,8 @@ import { type Columns, columnsText } from './columns.ts'
 import { type Paint, painter } from './paint.ts'
 import { pickFields } from './pick-fields.ts'
 
-export type OutputFormat = 'table' | 'json' | 'ndjson'
+export const OUTPUT_FORMATS = ['table', 'json', 'ndjson'] as const
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number]
 
 export interface OutputFlags {
   readonly json?: boolean | undefined

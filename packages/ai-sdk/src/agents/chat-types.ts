@@ -1,5 +1,6 @@
 import type { AgentDefinition, ChatInput, RegistrationOptions } from '@perdure/core'
 import type { InferUITools, LanguageModel, ModelMessage, ToolLoopAgent, ToolSet, UIDataTypes, UIMessage } from 'ai'
+import type { ToolApprovalType } from '../tools/approval-policy.ts'
 import type { ToolInputOf } from '../tools/tool-options.ts'
 
 /** The settings of an agent of the SDK, as its version defines them. */
@@ -8,11 +9,8 @@ type SdkSettings<Tools extends ToolSet> = ConstructorParameters<typeof ToolLoopA
 /** What decides about a tool call before it is executed: the statuses of version 7. */
 export type ToolApprovalDecision =
   | undefined
-  | 'not-applicable'
-  | 'approved'
-  | 'denied'
-  | 'user-approval'
-  | { readonly type: 'not-applicable' | 'approved' | 'denied' | 'user-approval'; readonly reason?: string }
+  | ToolApprovalType
+  | { readonly type: ToolApprovalType; readonly reason?: string }
 
 type Decided = ToolApprovalDecision | PromiseLike<ToolApprovalDecision>
 

@@ -1,3 +1,4 @@
+import { CHAT_ROLES } from '@perdure/core'
 import { isObject } from '../sdk.ts'
 
 export interface Issue {
@@ -8,7 +9,7 @@ export interface Issue {
 type Path = Issue['path']
 type Fields = Readonly<Record<string, unknown>>
 
-const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'tool'])
+const ROLES: ReadonlySet<unknown> = new Set(CHAT_ROLES)
 const FORM = 'send a message as { "role": "user", "content": "…" }, or with "parts" as a page has them'
 
 /**

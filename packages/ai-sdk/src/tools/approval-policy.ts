@@ -3,9 +3,12 @@ import { isFunction, isObject } from '../sdk.ts'
 import type { ExecuteOptions, ToolLike, Tools } from './tool.ts'
 import { toolOptionsOf } from './tool-options.ts'
 
+const TOOL_APPROVAL_TYPES = ['not-applicable', 'approved', 'denied', 'user-approval'] as const
+export type ToolApprovalType = (typeof TOOL_APPROVAL_TYPES)[number]
+
 /** The decision about a call before it is executed. */
-export interface ApprovalStatus {
-  readonly type: 'not-applicable' | 'approved' | 'denied' | 'user-approval'
+export interface ToolApprovalStatus {
+  readonly type: ToolApprovalType
   readonly reason?: string | undefined
 }
 
@@ -41,7 +44,11 @@ const isNeeded = (needsApproval: unknown) =>
  * Decides as the SDK does: `toolApproval` takes precedence over `needsApproval` of the tool. What a function decides is a
  * recorded call, because it may read something that changes.
  */
-export async function approvalStatus(ctx: RunContext, policies: Policies, call: PolicyCall): Promise<ApprovalStatus> {
+export async function approvalStatus(
+  ctx: RunContext,
+  policies: Policies,
+  call: PolicyCall,
+): Promise<ToolApprovalStatus> {
   const decide = deciderOf(policies, call)
   if (decide === undefined) return { type: 'not-applicable' }
   if (!isFunction(decide)) return statusOf(decide)
@@ -73,15 +80,15 @@ function own(policy: ApprovalPolicy | undefined, name: string): unknown {
   return (policy as Readonly<Record<string, unknown>>)[name] ?? undefined
 }
 
-const TYPES: ReadonlySet<unknown> = new Set(['not-applicable', 'approved', 'denied', 'user-approval'])
+const TYPES: ReadonlySet<unknown> = new Set(TOOL_APPROVAL_TYPES)
 
 /** @throws TypeError for anything that is not a status */
-function statusOf(value: unknown): ApprovalStatus {
+function statusOf(value: unknown): ToolApprovalStatus {
   if (value === undefined || value === null || value === false) return { type: 'not-applicable' }
   if (value === true) return { type: 'user-approval' }
   const { type, reason } = isObject(value) ? value : { type: value, reason: undefined }
   if (!TYPES.has(type)) throw new TypeError(`${JSON.stringify(value)} is not a status of a tool approval`)
-  return { type: type as ApprovalStatus['type'], ...(typeof reason === 'string' ? { reason } : {}) }
+  return { type: type as ToolApprovalStatus['type'], ...(typeof reason === 'string' ? { reason } : {}) }
 }
 
 const MAX_TITLE = 512

@@ -1,5 +1,6 @@
 import type { PerdureClient } from '@perdure/client'
 import { beginFold, type FoldState, foldEvent, outputText, transcriptOf } from '@perdure/core'
+import { ENDED_RUN_STATUSES } from '@perdure/protocol'
 import type { Answer } from './answer.ts'
 
 /** How a run stands when there is nothing more to show at present. */
@@ -22,7 +23,7 @@ export interface FollowOptions {
   readonly signal: AbortSignal
 }
 
-const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted'])
+const ENDED: ReadonlySet<string> = new Set(ENDED_RUN_STATUSES)
 export const hasEnded = ({ status }: Pick<Look, 'status'>): boolean => ENDED.has(status)
 
 /** Shows the text of a run while it arrives, until the run ends or waits. Ends at once for a run that is queued. */

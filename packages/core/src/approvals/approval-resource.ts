@@ -1,4 +1,5 @@
 import { type ApprovalRecord, type EpochMs, fromJsonText, type JsonText } from '@perdure/ports'
+import { isOpenApproval } from '@perdure/protocol'
 import { argsIn } from '../durable/approvals/approval-request.ts'
 
 /** Converts an approval to its API representation. */
@@ -30,7 +31,7 @@ export function toApprovalResource(approval: ApprovalRecord) {
     editedArgs: parsed(editedArgs),
     createdAt: toIso(createdAt),
     expiresAt: expiresAt && toIso(expiresAt),
-    remindAt: rest.status === 'pending' && remindAt !== undefined ? toIso(remindAt) : undefined,
+    remindAt: isOpenApproval(rest.status) && remindAt !== undefined ? toIso(remindAt) : undefined,
     resolvedAt: resolvedAt && toIso(resolvedAt),
   }
 }

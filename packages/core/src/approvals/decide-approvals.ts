@@ -13,6 +13,7 @@ import {
   toJsonText,
   type Write,
 } from '@perdure/ports'
+import { isOpenApproval } from '@perdure/protocol'
 import type { KeyedMutex } from '../concurrency/mutex.ts'
 import { type ApprovalEventDetail, approvalEvents } from '../durable/approvals/approval-events.ts'
 import { planResolution, type ResolvedWait, type WaitResolution } from '../durable/wait-resolution.ts'
@@ -147,7 +148,7 @@ async function otherPending(
   const others = await Promise.all(
     approvalIds.filter((id) => !resolvedIds.has(id)).map((id) => approvals.find(id, EVERY_ROW)),
   )
-  return others.flatMap((one) => (one?.status === 'pending' ? [one.id] : []))
+  return others.flatMap((one) => (one !== undefined && isOpenApproval(one.status) ? [one.id] : []))
 }
 
 /** The call that waits for the approval. Empty if the run is suspended as a whole and no call waits. */

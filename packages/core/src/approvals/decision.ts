@@ -9,6 +9,7 @@ import {
   toJsonText,
   type Write,
 } from '@perdure/ports'
+import { isOpenApproval } from '@perdure/protocol'
 import { type AuditActor, auditWrite } from '../audit/audit-write.ts'
 import type { Via } from '../runs/run-events.ts'
 import { type Decider, requireAssignee } from './assignee.ts'
@@ -56,7 +57,7 @@ export async function resolutionOf(
 
 /** Whether the approval is open; false if it was resolved with the same verdict, reason and payload. */
 function isUndecided(approval: ApprovalRecord, decision: SubmittedDecision): boolean {
-  if (approval.status === 'pending') return true
+  if (isOpenApproval(approval.status)) return true
   if (isSame(approval, decision)) return false
   const by = approval.by === undefined ? '' : ` by ${approval.by}`
   throw perdureError('approval-resolved', {

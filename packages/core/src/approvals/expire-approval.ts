@@ -7,7 +7,7 @@ import {
   type RunStore,
   type UnitOfWork,
 } from '@perdure/ports'
-import { isTerminal } from '@perdure/protocol'
+import { isOpenApproval, isTerminal } from '@perdure/protocol'
 import { approvalEvents } from '../durable/approvals/approval-events.ts'
 import { activeAncestors } from '../runs/active-ancestors.ts'
 import type { DecideApprovals } from './decide-approvals.ts'
@@ -35,7 +35,8 @@ export function createExpireApproval(deps: ExpireApprovalDeps): ExpireApproval {
         const currentApproval = await approvals.find(approval.id, EVERY_ROW)
         const currentRun = (await runs.find(run.id, EVERY_ROW)) ?? run
         const resolution = { status: 'expired', reason: 'expired', resolvedAt: clock.now() } as const
-        const isOpen = currentApproval?.status === 'pending' && !isTerminal(currentRun.status)
+        const isOpen =
+          currentApproval !== undefined && isOpenApproval(currentApproval.status) && !isTerminal(currentRun.status)
         return {
           run: currentRun,
           resolved: isOpen ? [{ approval: currentApproval, resolution }] : [],

@@ -10,7 +10,7 @@ import {
   type UnitOfWork,
   type Write,
 } from '@perdure/ports'
-import { isTerminal } from '@perdure/protocol'
+import { isOpenApproval, isTerminal } from '@perdure/protocol'
 import { approvalEvents } from '../durable/approvals/approval-events.ts'
 import { activeAncestors } from '../runs/active-ancestors.ts'
 
@@ -34,7 +34,7 @@ export function createRemindApproval(deps: RemindApprovalDeps): RemindApproval {
     for (;;) {
       const approval = await approvals.find(id, EVERY_ROW)
       const run = await runs.find(runId, EVERY_ROW)
-      if (approval?.status !== 'pending' || approval.remindAt === undefined) return
+      if (approval?.remindAt === undefined || !isOpenApproval(approval.status)) return
       const outcome = await unitOfWork.commit([
         { type: 'approval.remind', id, assignee: approval.escalateTo },
         ...(run === undefined || isTerminal(run.status) ? [] : await toldTo(deps, approval, run)),

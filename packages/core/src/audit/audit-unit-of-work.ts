@@ -1,4 +1,5 @@
 import type { AuditKeys, IdGenerator, UnitOfWork, Write } from '@perdure/ports'
+import type { ServerConfig } from '@perdure/protocol'
 import { createRequestLog, type RequestLog } from './request-log.ts'
 
 type Append = Extract<Write, { readonly type: 'audit.append' }>
@@ -8,7 +9,7 @@ export interface AuditingOptions {
   readonly isStaged: boolean
   readonly keys: AuditKeys
   readonly ids: Pick<IdGenerator, 'randomBytes'>
-  readonly events: 'privileged' | 'all' | 'none'
+  readonly events: ServerConfig['audit']['events']
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type ChainDigest, type CheckpointLog, perdureError, type Storage, type UnitOfWork } from '@perdure/ports'
+import type { CheckStatus } from '@perdure/protocol'
 import { createMutex } from '../concurrency/mutex.ts'
 import { createLongestLimit, type LongestLimitDeps } from '../declarations/longest-limit.ts'
 import { createCheckpointer } from './checkpointer.ts'
@@ -23,7 +24,7 @@ export interface AuditDeps
 }
 
 export interface AuditHealth {
-  readonly status: 'ok' | 'warn' | 'fail'
+  readonly status: Exclude<CheckStatus, 'disabled'>
   readonly message?: string | undefined
 }
 

@@ -1,4 +1,5 @@
 import type { AuditKeys, Clock, IdGenerator, Logger, NewAuditEntry, Storage, Timers } from '@perdure/ports'
+import type { ServerConfig } from '@perdure/protocol'
 import { createAdmitRequest } from './admit-request.ts'
 import type { AuditChain } from './audit-chain.ts'
 import type { SpooledEntry } from './audit-spool.ts'
@@ -19,7 +20,7 @@ export interface FileChainDeps {
   readonly timers: Timers
   readonly ids: Pick<IdGenerator, 'randomBytes'>
   readonly logger: Logger
-  readonly events: 'privileged' | 'all' | 'none'
+  readonly events: ServerConfig['audit']['events']
   /** Called with the number of entries appended. */
   readonly onAppended: (count: number) => void
 }

@@ -1,4 +1,5 @@
 import type { AuditKeys, Clock, Logger, Storage, UnitOfWork } from '@perdure/ports'
+import type { ServerConfig } from '@perdure/protocol'
 import { admitEveryRequest } from './admit-request.ts'
 import type { AuditChain } from './audit-chain.ts'
 import { withAuditChain } from './audit-unit-of-work.ts'
@@ -10,7 +11,7 @@ export interface MainChainDeps {
   readonly keys: AuditKeys
   readonly clock: Clock
   readonly logger: Logger
-  readonly events: 'privileged' | 'all' | 'none'
+  readonly events: ServerConfig['audit']['events']
   /** Called with the number of entries appended. */
   readonly onAppended: (count: number) => void
 }

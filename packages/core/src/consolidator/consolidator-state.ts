@@ -1,8 +1,9 @@
 import type { ConsolidationStore, JobCounts, JobQueue } from '@perdure/ports'
+import type { CheckStatus } from '@perdure/protocol'
 import { type Budget, type BudgetLimits, budgetAfter } from './daily-spend.ts'
 
 export interface ConsolidatorCheck {
-  readonly status: 'ok' | 'warn' | 'disabled'
+  readonly status: Exclude<CheckStatus, 'fail'>
   readonly message?: string | undefined
   readonly queueDepth: number
   readonly deadLetters: number

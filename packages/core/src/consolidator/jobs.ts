@@ -1,6 +1,7 @@
 import type { ChangedSession, Clock, IdGenerator, JobPhase, NewJob } from '@perdure/ports'
+import { CONSOLIDATOR_PHASES } from '@perdure/protocol'
 
-export const PHASES: readonly JobPhase[] = ['extract', 'merge', 'decay']
+export const PHASES: readonly JobPhase[] = CONSOLIDATOR_PHASES
 
 /** What a job works on. */
 export interface JobTarget {

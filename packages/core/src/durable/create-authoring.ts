@@ -1,5 +1,6 @@
 import { type EventPhase, perdureError, toJsonText } from '@perdure/ports'
 import { PATCH_LIMITS } from '@perdure/protocol'
+import { SOURCE_MEMBERS } from '../fold/transcript.ts'
 import { isLongerThan } from '../json/json-members.ts'
 import { readSuspension } from '../runs/stored-suspension.ts'
 import type { Authoring, StateWriter, TextWriter } from './authoring.ts'
@@ -48,7 +49,7 @@ export function createAuthoring(scope: CallScope, emit: Emit, shown: ShownState)
       }),
     source: (source) =>
       refusing(() => {
-        checkMembers('ctx.source', source, ['url', 'title', 'mediaType', 'filename'])
+        checkMembers('ctx.source', source, SOURCE_MEMBERS)
         return emit('part.source', { sourceId: `${prefix}.source${++items}`, ...source })
       }),
     file: (file) =>

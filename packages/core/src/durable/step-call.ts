@@ -11,7 +11,7 @@ import { markFailedCall } from '../runs/failed-call.ts'
 import { isNonRetryable } from '../runs/final-failure.ts'
 import { toRunError } from '../runs/run-error.ts'
 import { isRefusalWith } from '../runs/thrown-value.ts'
-import { failSpan, startStepSpan } from '../tracing/step-span.ts'
+import { failSpan, startStepSpan, type TracedAttempt } from '../tracing/step-span.ts'
 import { approvalRequest } from './approvals/approval-request.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkCall } from './check-call.ts'
@@ -91,7 +91,7 @@ export interface StepCall<T> {
 /** A durable piece of work, and how one try executes it and records the result. */
 export interface Work<T = unknown> extends Pick<StepCall<T>, 'options' | 'lost' | 'countsAs' | 'toolCallId' | 'shown'> {
   /** How the work is traced; as a step when missing. */
-  readonly kind?: 'step' | 'tool' | 'model'
+  readonly kind?: TracedAttempt['kind']
   /** Resolves with the recorded result. @throws what the work throws; nothing is recorded then */
   readonly perform: (step: StepRecord, attempt: number, parts: TryParts) => Promise<RecordedResult>
 }

@@ -13,6 +13,7 @@ import type {
   UnitOfWork,
   Write,
 } from '@perdure/ports'
+import type { EndedRunStatus } from '@perdure/protocol'
 import { type LifecycleEventType, lifecycleEvent, type Via } from '../runs/run-events.ts'
 import { renderOutcome } from '../runs/run-outcome.ts'
 import { statusesBefore } from '../runs/run-states.ts'
@@ -35,7 +36,7 @@ export interface EndRunDeps {
 
 /** How a run ends. */
 export interface RunEnd {
-  readonly status: 'completed' | 'failed' | 'aborted'
+  readonly status: EndedRunStatus
   readonly finishReason: FinishReason
   readonly result?: JsonText
   readonly error?: RunError

@@ -1,4 +1,5 @@
 import type { TailedEvent } from '@perdure/ports'
+import type { LifecycleEventType } from '../runs/run-events.ts'
 import type { RunWaiters } from '../runs/run-waiters.ts'
 import type { OutcomeWatch } from './outcome-watch.ts'
 import type { AbortReason, Runner } from './runner.ts'
@@ -23,13 +24,13 @@ export interface ForeignChanges {
 }
 
 /** A run that fails from outside has used up its time budget. */
-const ABORT_REASONS: ReadonlyMap<string, AbortReason> = new Map([
+const ABORT_REASONS: ReadonlyMap<string, AbortReason> = new Map<LifecycleEventType, AbortReason>([
   ['run.completed', 'aborted'],
   ['run.aborted', 'aborted'],
   ['run.failed', 'budget-exhausted'],
 ])
 
-const QUEUED: ReadonlySet<string> = new Set(['run.queued', 'run.resumed'])
+const QUEUED: ReadonlySet<string> = new Set<LifecycleEventType>(['run.queued', 'run.resumed'])
 
 export function createForeignChanges(deps: ForeignChangesDeps): ForeignChanges {
   const { runner, runWaiters, outcomeWatch, settleOutcome } = deps

@@ -1,5 +1,5 @@
 import type { Block } from './content.ts'
-import { ENDED, type FoldState } from './fold.ts'
+import { type FoldState, hasEnded } from './fold.ts'
 import { changeItem } from './item-list.ts'
 import { fieldsOf, type LogEvent } from './log-event.ts'
 import type { TranscriptItem } from './transcript.ts'
@@ -21,8 +21,7 @@ export interface AppendedDelta {
 export function appendDelta({ run, content, marks }: FoldState, event: LogEvent): AppendedDelta | undefined {
   const kind = KINDS.get(event.type)
   const [key] = content.open
-  if (kind === undefined || key === undefined || content.open.length > 1 || ENDED.has(run.status ?? ''))
-    return undefined
+  if (kind === undefined || key === undefined || content.open.length > 1 || hasEnded({ run })) return undefined
   const { delta, blockId, messageId } = fieldsOf(event)
   if (typeof delta !== 'string') return undefined
   let before: Block | undefined

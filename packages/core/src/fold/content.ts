@@ -1,4 +1,4 @@
-import type { JsonVersion } from '@perdure/protocol'
+import { isOpenApproval, type JsonVersion } from '@perdure/protocol'
 import { allItems, findItem, type ItemList, NO_ITEMS, positionOf, putItem } from './item-list.ts'
 import { addKey, type KeySet, keysOf, NO_KEYS, removeKey } from './key-set.ts'
 import type { ReasoningItem, TextItem, ToolItem, TranscriptItem } from './transcript.ts'
@@ -37,7 +37,7 @@ export function put(content: Content, item: TranscriptItem): Content {
 }
 
 const isAsking = (item: TranscriptItem): boolean =>
-  item.kind === 'approval' ? item.status === 'pending' : item.kind === 'tool' && isAwaited(item)
+  item.kind === 'approval' ? isOpenApproval(item.status) : item.kind === 'tool' && isAwaited(item)
 
 /** Whether the client has to perform the call. */
 const isAwaited = ({ executor, status }: ToolItem): boolean => executor === 'client' && status === 'called'

@@ -1,8 +1,17 @@
-import { createJsonVersion, isAgentEventType } from '@perdure/protocol'
+import { createJsonVersion, type EventType, isAgentEventType } from '@perdure/protocol'
 import { type Content, itemIn, put, type Surroundings } from './content.ts'
 import { appendToBlock, closeImplicit, completeText, endBlock, startBlock } from './fold-blocks.ts'
-import { foldApprovalEnd, foldApprovalRequest, foldEscalation, foldToolCall, foldToolExecution } from './fold-tools.ts'
+import {
+  type CallPart,
+  type ExecutionPart,
+  foldApprovalEnd,
+  foldApprovalRequest,
+  foldEscalation,
+  foldToolCall,
+  foldToolExecution,
+} from './fold-tools.ts'
 import { type Fields, fieldsOf, isFields, type LogEvent, numberIn, textIn } from './log-event.ts'
+import { SOURCE_MEMBERS } from './transcript.ts'
 import { foldUserMessage } from './user-message.ts'
 
 interface Folding {
@@ -15,12 +24,12 @@ interface Folding {
 type Fold = (folding: Folding) => Content
 
 const toolCall =
-  (part: 'start' | 'delta' | 'end'): Fold =>
+  (part: CallPart): Fold =>
   ({ content, fields }) =>
     foldToolCall(content, fields, part)
 
 const toolExecution =
-  (part: 'start' | 'progress' | 'end' | 'error' | 'result'): Fold =>
+  (part: ExecutionPart): Fold =>
   ({ content, fields }) =>
     foldToolExecution(content, fields, part)
 
@@ -54,7 +63,7 @@ const FOLDS: Readonly<Record<string, Fold>> = {
     return put(closeImplicit(content), {
       kind: 'source',
       id,
-      ...textsIn(fields, ['url', 'title', 'mediaType', 'filename']),
+      ...textsIn(fields, SOURCE_MEMBERS),
     })
   },
   'part.file': ({ content, event, fields }) => {
@@ -70,7 +79,7 @@ const FOLDS: Readonly<Record<string, Fold>> = {
   'run.message': ({ content, event }) => foldUserMessage(content, event),
   'run.child.started': foldChild,
   'run.child.ended': foldChild,
-}
+} satisfies Partial<Record<EventType, Fold>>
 
 /** Folds an event that shows something. The content is unchanged for any other event. */
 export function foldContent(content: Content, event: LogEvent, around: Surroundings): Content {

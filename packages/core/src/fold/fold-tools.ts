@@ -1,11 +1,15 @@
 import { parseStrictText } from '@perdure/ports'
+import { isOpenApproval } from '@perdure/protocol'
 import { type Content, itemIn, itemsOf, put } from './content.ts'
 import { closeImplicit } from './fold-blocks.ts'
 import { type Fields, isFields, textIn } from './log-event.ts'
 import type { ApprovalItem, ToolItem } from './transcript.ts'
 
+export type CallPart = 'start' | 'delta' | 'end'
+export type ExecutionPart = 'start' | 'progress' | 'end' | 'error' | 'result'
+
 /** `tool.call.start`, `.delta` and `.end`: what the model says about a call. */
-export function foldToolCall(content: Content, fields: Fields, part: 'start' | 'delta' | 'end'): Content {
+export function foldToolCall(content: Content, fields: Fields, part: CallPart): Content {
   const [before, tool] = toolOf(content, fields)
   if (tool === undefined) return content
   // A second start belongs to a repetition of the model's call.
@@ -22,7 +26,7 @@ export function foldToolCall(content: Content, fields: Fields, part: 'start' | '
   return put(before, args === undefined ? { ...said, status } : withArgs({ ...said, status }, args))
 }
 
-function declaredAs(tool: ToolItem, { declared, executor }: Fields, part: 'start' | 'delta' | 'end'): ToolItem {
+function declaredAs(tool: ToolItem, { declared, executor }: Fields, part: CallPart): ToolItem {
   if (declared !== 'static' && declared !== 'dynamic')
     return executor === 'server' ? { ...tool, isOnServer: true } : tool
   // The declaration of a complete call decides: it names no executor for an input that the tool does not take.
@@ -32,11 +36,7 @@ function declaredAs(tool: ToolItem, { declared, executor }: Fields, part: 'start
 }
 
 /** `tool.execute.*` and `tool.result`: what happened to a call. */
-export function foldToolExecution(
-  content: Content,
-  fields: Fields,
-  part: 'start' | 'progress' | 'end' | 'error' | 'result',
-): Content {
+export function foldToolExecution(content: Content, fields: Fields, part: ExecutionPart): Content {
   const [before, tool] = toolOf(content, fields)
   if (tool === undefined) return content
   if (part === 'start') {
@@ -91,7 +91,7 @@ export function foldApprovalRequest(content: Content, fields: Fields, runId: str
   if (asked.toolCallId === undefined || asked.runId !== runId) return known === undefined ? put(before, asked) : before
   const [withTool, tool] = toolOf(before, toolFields(asked, fields))
   const next = known === undefined ? put(withTool, asked) : withTool
-  if (tool === undefined || (known !== undefined && known.status !== 'pending')) return next
+  if (tool === undefined || (known !== undefined && !isOpenApproval(known.status))) return next
   const waiting: ToolItem = { ...tool, status: 'awaiting-approval', approvalId: id }
   return put(next, withMissingArgs(waiting, toolFields(asked, fields)))
 }
@@ -106,7 +106,9 @@ function rightsIn(fields: Fields): Pick<ApprovalItem, 'assignee' | 'isEditable'>
 export function foldEscalation(content: Content, fields: Fields): Content {
   const asked = itemIn(content, 'approval', textIn(fields, 'approvalId') ?? '')
   const assignee = textIn(fields, 'assignee')
-  return asked?.status !== 'pending' || assignee === undefined ? content : put(content, { ...asked, assignee })
+  return asked === undefined || assignee === undefined || !isOpenApproval(asked.status)
+    ? content
+    : put(content, { ...asked, assignee })
 }
 
 /** The tool of an approval, also in logs whose approvals name it only in their payload. */
@@ -145,7 +147,7 @@ export function foldApprovalEnd(content: Content, fields: Fields, isExpired: boo
 export function endQuestions(content: Content): Content {
   const error = { kind: 'aborted', message: 'the run has ended' }
   return itemsOf(content).reduce((ended, item) => {
-    if (item.kind === 'approval' && item.status === 'pending') {
+    if (item.kind === 'approval' && isOpenApproval(item.status)) {
       return foldApprovalEnd(ended, { approvalId: item.id, reason: error.message }, true)
     }
     const isAsked = item.kind === 'tool' && item.executor === 'client' && item.status === 'called'

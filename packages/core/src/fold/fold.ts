@@ -1,4 +1,4 @@
-import { isAgentEventType } from '@perdure/protocol'
+import { ENDED_RUN_STATUSES, isAgentEventType } from '@perdure/protocol'
 import { type Content, closeBlocks, itemsOf, NO_CONTENT } from './content.ts'
 import { foldContent } from './fold-content.ts'
 import { endQuestions } from './fold-tools.ts'
@@ -47,7 +47,7 @@ export const isStateEvent = ({ type }: Pick<LogEvent, 'type'>): boolean =>
 
 /** Folds the next event of the log. Every sequence of events has a fold; events after the end of a run change nothing. */
 export function foldEvent(state: FoldState, event: LogEvent): FoldState {
-  if (ENDED.has(state.run.status ?? '')) return state
+  if (hasEnded(state)) return state
   const fields = fieldsOf(event)
   const run = foldRun({ ...state.run, lastEventId: event.eventId }, event.type, fields)
   const { content, marks } = state
@@ -63,7 +63,10 @@ export function foldEvent(state: FoldState, event: LogEvent): FoldState {
   return { run, content: shown, marks: isKept ? withLater(marks, event) : marks }
 }
 
-export const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted'])
+const ENDED: ReadonlySet<string> = new Set(ENDED_RUN_STATUSES)
+
+/** Whether the run of the log has ended. */
+export const hasEnded = ({ run }: Pick<FoldState, 'run'>): boolean => ENDED.has(run.status ?? '')
 
 const CUT_OFF: ReadonlySet<string> = new Set(['failed', 'aborted'])
 

@@ -1,3 +1,4 @@
+import { isOpenApproval } from '@perdure/protocol'
 import { isFields } from './log-event.ts'
 import type { Transcript } from './transcript.ts'
 
@@ -25,7 +26,7 @@ export const clientCallsOf = ({ waitingFor }: Pick<Suspended, 'waitingFor'>): re
   )
 
 const hasPending = ({ items }: Suspended): boolean =>
-  items.some((item) => item.kind === 'approval' && item.status === 'pending')
+  items.some((item) => item.kind === 'approval' && isOpenApproval(item.status))
 
 const waitKinds = ({ waitingFor }: Suspended): readonly unknown[] =>
   Array.isArray(waitingFor) ? waitingFor.filter(isFields).map(({ kind }) => kind) : []

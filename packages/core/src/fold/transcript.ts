@@ -1,3 +1,4 @@
+import type { ApprovalStatus } from '@perdure/protocol'
 /** A block of text. Its `id` is unique in the run; a message can have several blocks. */
 export interface TextItem {
   readonly kind: 'text'
@@ -61,11 +62,14 @@ export interface ApprovalItem {
   readonly editedArgs?: unknown
   /** The callers that may decide: `user`, `staff` or a scope. */
   readonly assignee?: string
-  readonly status: 'pending' | 'approved' | 'denied' | 'expired'
+  readonly status: ApprovalStatus
   readonly by?: string
   readonly reason?: string
   readonly answer?: unknown
 }
+
+/** What an agent says about a source. */
+export const SOURCE_MEMBERS = ['url', 'title', 'mediaType', 'filename'] as const
 
 export interface SourceItem {
   readonly kind: 'source'

@@ -1,4 +1,6 @@
 import { type Clock, MAX_CLOCK_SKEW_MS, type Storage, type StorageStatus } from '@perdure/ports'
+import type { CheckStatus, Health, Readiness } from '@perdure/protocol'
+import type { InferOutput } from 'valibot'
 import type { AuditHealth } from '../audit/audit.ts'
 import type { ConsolidatorCheck } from '../consolidator/consolidator-state.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
@@ -38,13 +40,11 @@ export interface ReadHealthDeps {
   readonly wasBlocked?: (() => boolean) | undefined
 }
 
-export type CheckStatus = 'ok' | 'warn' | 'fail' | 'disabled'
-
 /** Reads the server's health. Runs at most one `SELECT 1` per second on the database. */
 export interface ReadHealth {
   document(): Promise<HealthDocument>
   live(): { readonly status: 'ok' }
-  ready(): Promise<{ readonly status: 'ready' | 'starting' | 'draining' | 'failing' }>
+  ready(): Promise<InferOutput<typeof Readiness>>
 }
 
 export function createReadHealth(deps: ReadHealthDeps): ReadHealth {
@@ -177,7 +177,7 @@ function triggersCheck({ state, active, disabled, nextDueAt }: TriggerHealth) {
 }
 
 export interface HealthDocument {
-  readonly status: 'ok' | 'degraded' | 'failing'
+  readonly status: InferOutput<typeof Health>['status']
   readonly version: string
   readonly uptimeSeconds: number
   readonly checks: ReturnType<typeof checksOf>

@@ -5,6 +5,7 @@ import {
   type McpEndpoint,
   type McpServerRecord,
   type McpServerStore,
+  type McpStatus,
   perdureError,
 } from '@perdure/ports'
 
@@ -44,7 +45,7 @@ export interface McpServerResource {
   readonly id: string
   readonly transport: 'stdio' | 'http'
   readonly url?: string | undefined
-  readonly status: 'connected' | 'disconnected' | 'failed'
+  readonly status: McpStatus
   readonly source: 'config' | 'api'
 }
 

@@ -1,4 +1,5 @@
 import type { Embedder, Logger, Timers } from '@perdure/ports'
+import type { CheckStatus } from '@perdure/protocol'
 
 export interface VectorsDeps {
   /** Without an embedder, a search uses words alone. */
@@ -9,7 +10,7 @@ export interface VectorsDeps {
 }
 
 export interface EmbedderCheck {
-  readonly status: 'ok' | 'warn' | 'disabled'
+  readonly status: Exclude<CheckStatus, 'fail'>
   readonly name?: string | undefined
   readonly message?: string | undefined
 }

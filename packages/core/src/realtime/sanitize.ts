@@ -1,7 +1,8 @@
+import type { ServerConfig } from '@perdure/protocol'
 import { codesOf, MARK, PATTERNS, type RedactionPattern, type RedactionRule } from './redaction-patterns.ts'
 
 /** `redact` replaces each match with the name of its rule, `strip` removes it, `pass` disables the sanitizer. */
-export type SanitizerPolicy = 'redact' | 'strip' | 'pass'
+export type SanitizerPolicy = ServerConfig['realtime']['sanitizer']['policy']
 
 export interface SanitizeOptions {
   readonly policy?: SanitizerPolicy // default: `redact`

@@ -1,3 +1,4 @@
+import type { ResolvedApprovalStatus } from '@perdure/protocol'
 import type { RecordedUsage, RunRecording } from './recording.ts'
 
 export interface ToolUse {
@@ -15,7 +16,7 @@ export interface ObservedRuns {
   /** The calls of tools, in their order, also those that were denied. */
   readonly toolCalls: readonly ToolUse[]
   /** Decisions on approvals, in their order. */
-  readonly decisions: readonly { readonly name: string; readonly decision: 'approved' | 'denied' | 'expired' }[]
+  readonly decisions: readonly { readonly name: string; readonly decision: ResolvedApprovalStatus }[]
   readonly usage: RecordedUsage
   /** The runs, oldest first. */
   readonly recordings: readonly RunRecording[]

@@ -1,3 +1,4 @@
+import type { EventType } from '@perdure/protocol'
 import { isChunk, textOf } from '../model-parts/stream-part.ts'
 import { type OpenCalls, openCalls } from './open-calls.ts'
 import { RECORDING_FORMAT, type RecordedRun, type RecordedUsage, type RunRecording } from './recording.ts'
@@ -91,7 +92,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   'approval.resolved': decided(),
   'approval.expired': decided('expired'),
-}
+} satisfies Partial<Record<EventType, Reader>>
 
 const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0)
 

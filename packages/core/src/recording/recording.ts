@@ -1,3 +1,4 @@
+import type { ResolvedApprovalStatus } from '@perdure/protocol'
 import type { ModelRequest } from '../durable/model-request.ts'
 
 export const RECORDING_FORMAT = 'perdure-recording-1'
@@ -76,7 +77,7 @@ export interface RecordedDecision {
   readonly endedAt?: string
   readonly name: string
   readonly toolCallId?: string
-  readonly decision: 'approved' | 'denied' | 'expired'
+  readonly decision: ResolvedApprovalStatus
   readonly reason?: string
   readonly by?: string
 }

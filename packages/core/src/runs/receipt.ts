@@ -1,8 +1,5 @@
 import type { ListedRun, RunRecord } from '@perdure/ports'
-import { isTerminal } from '@perdure/protocol'
-
-/** The state of a message, as its sender sees it. */
-export type ReceiptState = 'queued' | 'delivered' | 'withdrawn' | 'not-delivered'
+import { isTerminal, type ReceiptState } from '@perdure/protocol'
 
 export interface Receipt {
   /** The run that the message has started. */

@@ -1,5 +1,5 @@
 import { type EpochMs, type ForkOrigin, type JsonText, type NewEvent, type RunRecord, toJsonText } from '@perdure/ports'
-import { formatSubject } from '@perdure/protocol'
+import { type EVENTS, formatSubject } from '@perdure/protocol'
 import { jsonObject } from '../json/json-members.ts'
 import { shownError } from './run-error.ts'
 
@@ -9,16 +9,12 @@ export interface Via {
   readonly ref?: string | undefined
 }
 
-export type LifecycleEventType =
-  | 'run.forked'
-  | 'run.queued'
-  | 'run.started'
-  | 'run.suspended'
-  | 'run.resumed'
-  | 'run.retrying'
-  | 'run.completed'
-  | 'run.failed'
-  | 'run.aborted'
+type Events = typeof EVENTS
+
+/** The events of a run's transitions. */
+export type LifecycleEventType = {
+  [Type in keyof Events]: Events[Type] extends { readonly lifecycle: true } ? Type : never
+}[keyof Events]
 
 /** The subject with all events of one run. */
 export const runSubject = ({ kind, targetId, id }: Pick<RunRecord, 'kind' | 'targetId' | 'id'>): string =>

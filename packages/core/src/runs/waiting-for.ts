@@ -7,6 +7,7 @@ import {
   type StepStore,
   type YieldTurn,
 } from '@perdure/ports'
+import { isOpenApproval } from '@perdure/protocol'
 import { codeWait, parkReasonOf } from './parked.ts'
 import type { WaitingFor } from './run-outcome.ts'
 import { awaitsResume, readSuspension } from './stored-suspension.ts'
@@ -40,7 +41,7 @@ export async function* waitPages(reads: WaitReads, run: WaitingRun): AsyncGenera
   if (approvalIds.length === 0) return yield [{ kind: 'resume', name: 'resume' }]
   for (const id of approvalIds) {
     const asked = await reads.approvals.find(id, EVERY_ROW)
-    if (asked?.status !== 'pending') continue
+    if (asked === undefined || !isOpenApproval(asked.status)) continue
     yield [{ kind: 'approval', name: asked.name, approvalId: asked.id, dueAt: isoOf(asked.expiresAt) }]
   }
 }

@@ -9,7 +9,7 @@ import {
   type RunStore,
   type Visibility,
 } from '@perdure/ports'
-import { isTerminal } from '@perdure/protocol'
+import { isDecision, isTerminal } from '@perdure/protocol'
 import { auditWrite } from '../audit/audit-write.ts'
 import { requireAudit } from '../audit/require-audit.ts'
 import { authorize } from '../auth/authorize.ts'
@@ -108,7 +108,7 @@ async function keptRun({ approvals }: KeepCaseDeps, run: RunRecord, earlier: Ear
   const asked = []
   for (const { id } of [...earlier.runs, run]) asked.push(...(await approvalsOf(approvals, id)))
   const decided = asked.flatMap(({ name, status }) =>
-    status === 'approved' || status === 'denied' ? [{ name, isApproved: status === 'approved' }] : [],
+    isDecision(status) ? [{ name, isApproved: status === 'approved' }] : [],
   )
   const expected = run.result === undefined ? undefined : textInResult(fromJsonText(run.result))
   const { notes, ...question } = questionOf(run, earlier)

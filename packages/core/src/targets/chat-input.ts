@@ -1,3 +1,7 @@
+import type { ChatRole } from '@perdure/protocol'
+
+export { CHAT_ROLES } from '@perdure/protocol'
+
 /** A part of a message of a chat. */
 export type ChatPart =
   | { readonly type: 'text'; readonly text: string }
@@ -14,7 +18,7 @@ export type ChatPart =
 export interface ChatMessage {
   /** The id that the client gave the message. */
   readonly id?: string
-  readonly role: 'user' | 'assistant' | 'system' | 'tool'
+  readonly role: ChatRole
   /** What the client stores with the message, as it was sent. */
   readonly metadata?: unknown
   readonly content: readonly ChatPart[]

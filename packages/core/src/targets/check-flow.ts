@@ -1,10 +1,10 @@
-import { toMilliseconds } from '@perdure/protocol'
+import { CONCURRENCY_POLICIES, toMilliseconds } from '@perdure/protocol'
 import { durationProblem, membersProblem, objectProblem, type Problem } from '../durable/check-options.ts'
-import type { ConcurrencyLimit, Debounce, RateLimit } from './flow-control.ts'
+import { type ConcurrencyLimit, type Debounce, FLOW_KEYS, type RateLimit } from './flow-control.ts'
 import type { RegistrationOptions } from './registration.ts'
 
-const POLICIES: readonly unknown[] = ['parallel', 'single', 'session']
-const KEYS: readonly unknown[] = ['session', 'user', 'owner']
+const POLICIES: readonly unknown[] = CONCURRENCY_POLICIES
+const KEYS: readonly unknown[] = FLOW_KEYS
 
 const DAY_MS = 86_400_000
 const LIMIT = { min: 1, max: 10_000 }

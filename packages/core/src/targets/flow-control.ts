@@ -1,5 +1,5 @@
 import type { RunKind } from '@perdure/ports'
-import { type Duration, toMilliseconds } from '@perdure/protocol'
+import { type CONCURRENCY_POLICIES, type Duration, toMilliseconds } from '@perdure/protocol'
 
 /** The second argument of a key function; the first is the input. */
 export interface FlowKeyMeta {
@@ -11,6 +11,8 @@ export interface FlowKeyMeta {
   readonly metadata: Readonly<Record<string, string>>
 }
 
+export const FLOW_KEYS = ['session', 'user', 'owner'] as const
+
 /** The schema of the input determines `Input`; the function does not. */
 type KeyFunction<Input> = { call(input: NoInfer<Input>, meta: FlowKeyMeta): string | undefined }['call']
 
@@ -18,7 +20,7 @@ type KeyFunction<Input> = { call(input: NoInfer<Input>, meta: FlowKeyMeta): stri
  * Groups runs: those with the same key share a limit. A function gets the parsed input; a run for which it returns
  * `undefined` is not limited. It is called once, when the run is accepted.
  */
-export type FlowKey<Input = unknown> = 'session' | 'user' | 'owner' | KeyFunction<Input>
+export type FlowKey<Input = unknown> = (typeof FLOW_KEYS)[number] | KeyFunction<Input>
 
 export interface ConcurrencyLimit<Input = unknown> {
   /** How many runs with the same key execute at the same time: from 1 to 10,000. */
@@ -45,7 +47,7 @@ export interface Debounce<Input = unknown> {
   readonly maxWait?: Duration
 }
 
-export type Concurrency<Input = unknown> = 'parallel' | 'single' | 'session' | ConcurrencyLimit<Input>
+export type Concurrency<Input = unknown> = (typeof CONCURRENCY_POLICIES)[number] | ConcurrencyLimit<Input>
 
 /** A `RateLimit` in milliseconds. */
 export interface RateRule extends Pick<RateLimit, 'limit' | 'key'> {

@@ -1,4 +1,4 @@
-import type { Duration } from '@perdure/protocol'
+import type { Duration, ON_BUSY } from '@perdure/protocol'
 import type { RetryOptions } from '../durable/step.ts'
 import type { BudgetOptions } from './budget-options.ts'
 import type { ChatInput } from './chat-input.ts'
@@ -7,9 +7,10 @@ import type { ScoringOptions } from './scoring-options.ts'
 import type { StandardSchemaV1 } from './standard-schema.ts'
 
 export type { BudgetOptions } from './budget-options.ts'
-export type OnBusy = 'reject' | 'queue' | 'steer' | 'interrupt'
+export type OnBusy = (typeof ON_BUSY)[number]
 /** What a message does while an earlier turn of its session waits, for a decision or for something else. */
-export type OnBusyWaiting = 'start' | 'queue' | 'deny'
+export const ON_BUSY_WAITING = ['start', 'queue', 'deny'] as const
+export type OnBusyWaiting = (typeof ON_BUSY_WAITING)[number]
 export type RunOnCrash = 'retry' | 'fail'
 
 /** An error of a run, as the function `errors` of the option `protocols` gets it. */

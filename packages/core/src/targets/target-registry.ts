@@ -1,5 +1,13 @@
 import { definedMembers, perdureError, type RunBudget, type RunKind, StartError } from '@perdure/ports'
-import { Budget, type ErrorCode, isPlainObject, OPERATOR_ID, PROTOCOL_NAMES, toMilliseconds } from '@perdure/protocol'
+import {
+  Budget,
+  type ErrorCode,
+  isPlainObject,
+  ON_BUSY,
+  OPERATOR_ID,
+  PROTOCOL_NAMES,
+  toMilliseconds,
+} from '@perdure/protocol'
 import { is } from 'valibot'
 import { durationProblem } from '../durable/check-options.ts'
 import { DEFAULT_STALL_TIMEOUT_MS } from '../durable/model-call.ts'
@@ -8,7 +16,7 @@ import type { AgentRegistration } from './agent.ts'
 import { flowProblemOf } from './check-flow.ts'
 import { debounceRuleOf, rateRuleOf } from './flow-control.ts'
 import { codeOf } from './registered-code.ts'
-import type { BudgetOptions, OnBusy, OnBusyWaiting, RegistrationOptions } from './registration.ts'
+import { type BudgetOptions, ON_BUSY_WAITING, type OnBusy, type RegistrationOptions } from './registration.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'
 import { scoringProblemOf } from './scoring-options.ts'
 import type { WorkflowRegistration } from './workflow.ts'
@@ -136,10 +144,6 @@ const optionsOf = (registration: RegistrationOptions) => {
     }),
   }
 }
-
-const ON_BUSY: readonly OnBusy[] = ['reject', 'queue', 'steer', 'interrupt']
-
-const ON_BUSY_WAITING: readonly OnBusyWaiting[] = ['start', 'queue', 'deny']
 
 const onBusyChoicesOf = ({ onBusy }: RegistrationOptions): readonly OnBusy[] | undefined =>
   typeof onBusy === 'string' ? [onBusy] : onBusy

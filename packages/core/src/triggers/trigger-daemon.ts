@@ -1,7 +1,7 @@
 import { plusMs, type RunRecord, type Timers, type TriggerOverview } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import type { Daemon } from '../lifecycle/daemon.ts'
-import { createSupervisedLoop } from '../lifecycle/supervised-loop.ts'
+import { createSupervisedLoop, type SupervisedLoop } from '../lifecycle/supervised-loop.ts'
 import { watchClock } from './clock-watch.ts'
 import { countFires, type DecideDueDeps, decideDue, type Progress } from './decide-due.ts'
 import { rescheduleAll } from './reschedule-all.ts'
@@ -15,7 +15,7 @@ export interface TriggerDaemonDeps extends DecideDueDeps {
 }
 
 export interface TriggerHealth extends TriggerOverview {
-  readonly state: 'stopped' | 'running' | 'failing'
+  readonly state: ReturnType<SupervisedLoop['state']>
 }
 
 export interface TriggerDaemon extends Daemon {

@@ -1,7 +1,7 @@
 import type { Principal } from '@perdure/core'
 import { type JsonText, toJsonText } from '@perdure/ports'
 import type { docsOperations } from '@perdure/protocol'
-import { docsAnswer } from '../console/docs-page.ts'
+import { docsAnswer } from '../documents/docs-page.ts'
 import { buildAsyncApi } from '../documents/asyncapi.ts'
 import { buildOpenApi } from '../documents/openapi.ts'
 import type { Json } from '../documents/openapi-json.ts'

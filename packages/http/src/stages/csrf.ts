@@ -6,9 +6,7 @@ import { scopeRuleOf } from '../operation-traits.ts'
 import { cookieNamed } from '../request/cookies.ts'
 import { ownCookieNames } from '../request/own-cookies.ts'
 import { isFromOwnSite, isSameOrigin } from '../request/same-origin.ts'
-import type { CreateStage } from './stage.ts'
-
-const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
+import { type CreateStage, SAFE_METHODS } from './stage.ts'
 
 /**
  * Refuses cross-site requests that a page can make with the user's browser alone: all requests to non-public
@@ -40,7 +38,7 @@ function refuseChange(operation: Operation): void {
  */
 function checkSession(deps: HttpAppDeps, exchange: Exchange, session: string): void {
   const isValid = hasValidDoubleSubmit(deps, exchange, session)
-  if (SAFE.has(exchange.head.method)) {
+  if (SAFE_METHODS.has(exchange.head.method)) {
     if (!isValid) exchange.headers.set('Set-Cookie', cookieOf(deps, exchange, session))
     return
   }
@@ -81,6 +79,6 @@ function hasValidDoubleSubmit(deps: HttpAppDeps, exchange: Exchange, session: st
   const { header, method } = exchange.head
   const cookie = cookieNamed(exchange.head, cookieNameOf(deps, exchange))
   if (cookie === undefined) return false
-  const sent = SAFE.has(method) ? cookie : (header(HEADER.toLowerCase()) ?? '')
+  const sent = SAFE_METHODS.has(method) ? cookie : (header(HEADER.toLowerCase()) ?? '')
   return deps.csrfTokens.verify(session, cookie, sent)
 }

@@ -3,9 +3,8 @@ import { PROTOCOLS, type Protocol } from '@perdure/protocol'
 import type { Answer } from '../handlers.ts'
 import type { RequestHead } from '../request/request-head.ts'
 import { isSameOrigin } from '../request/same-origin.ts'
-import type { CreateStage } from './stage.ts'
+import { type CreateStage, SAFE_METHODS } from './stage.ts'
 
-const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 const PROTOCOL_HEADERS = Object.values<Protocol>(PROTOCOLS).flatMap(({ headers }) => headers ?? [])
 const ALLOWED_HEADERS = [
   ...['Accept', 'Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'Prefer', 'traceparent'],
@@ -26,7 +25,7 @@ export const createOrigin: CreateStage =
     if (headers.has('Access-Control-Allow-Origin')) {
       return isPreflight ? answerPreflight(head, headers, methods()) : undefined
     }
-    const isSafe = SAFE.has(head.method) && !isPreflight
+    const isSafe = SAFE_METHODS.has(head.method) && !isPreflight
     if (isSafe || isSameOrigin(origin, head.host)) return undefined
     throw perdureError('cors-denied', { hint: 'add the origin to server.cors.allowOrigins' })
   }

@@ -1,5 +1,6 @@
 import type { ApprovalItem, ToolItem, Transcript } from '@perdure/core'
 import { clientCallsOf, waitsForAnswer } from '@perdure/core'
+import { isOpenApproval } from '@perdure/protocol'
 import type { AgUiEvent } from './item-events.ts'
 
 const RESPONSE = {
@@ -17,7 +18,7 @@ export function interruptsOf(transcript: Transcript, offered: ReadonlySet<string
   const calls = new Set(clientCallsOf(transcript))
   return transcript.items.flatMap((item) => {
     if (item.kind === 'tool') return calls.has(item.id) && !offered.has(item.name) ? [callInterrupt(item)] : []
-    return item.kind === 'approval' && item.status === 'pending' ? [approvalInterrupt(item)] : []
+    return item.kind === 'approval' && isOpenApproval(item.status) ? [approvalInterrupt(item)] : []
   })
 }
 

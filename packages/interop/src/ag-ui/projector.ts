@@ -1,4 +1,3 @@
-import type { TextItem, Transcript, TranscriptItem } from '@perdure/core'
 import {
   type AppendedDelta,
   appendDelta,
@@ -7,12 +6,16 @@ import {
   type FoldState,
   fieldsOf,
   foldEvent,
+  hasEnded,
   type ItemChange,
   isFields,
   itemChanges,
   itemKey,
   type LogEvent,
   outputText,
+  type TextItem,
+  type Transcript,
+  type TranscriptItem,
   transcriptOf,
 } from '@perdure/core'
 import { TRUNCATED } from '../chat/log-limit.ts'
@@ -172,7 +175,6 @@ export function createAgUiProjector(view: AgUiView): AgUiProjector {
     open = nothingOpen()
     return closed
   }
-  const hasEnded = () => ENDED.has(fold.run.status ?? '')
 
   return {
     next(event) {
@@ -189,7 +191,7 @@ export function createAgUiProjector(view: AgUiView): AgUiProjector {
         ...otherEvents(event),
       ]
       const frames = events.map(toFrame)
-      return hasEnded() ? [...frames, ...close(endOf(transcriptOf(fold), run))] : frames
+      return hasEnded(fold) ? [...frames, ...close(endOf(transcriptOf(fold), run))] : frames
     },
     opening(of) {
       const started = { type: 'RUN_STARTED', ...run, protocolVersion: '1.0', metadata: { perdureRunId: view.runId } }
@@ -211,7 +213,7 @@ export function createAgUiProjector(view: AgUiView): AgUiProjector {
         ...(state === undefined ? [] : [{ type: 'STATE_SNAPSHOT', snapshot: state }]),
         ...snapshot(),
       ].map(toFrame)
-      return hasEnded() ? [...frames, ...close(endOf(transcriptOf(fold), run))] : frames
+      return hasEnded(fold) ? [...frames, ...close(endOf(transcriptOf(fold), run))] : frames
     },
     rest() {
       if (fold.run.status !== 'suspended') return undefined
@@ -250,8 +252,6 @@ function partEvents(
     }
   }
 }
-
-const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted'])
 
 const isSaid = (item: TranscriptItem): item is SaidItem =>
   item.kind === 'text' ||

@@ -1,6 +1,6 @@
 import type { ToolItem, TranscriptItem, UserMessageItem } from '@perdure/core'
 import { type Content, type ItemChange, itemIn, itemKey } from '@perdure/core'
-import type { JsonVersion } from '@perdure/protocol'
+import { isOpenApproval, type JsonVersion } from '@perdure/protocol'
 import type { AiSdkVersion, Chunk } from './chunk.ts'
 import { blockChunks, messageChunks, partChunk, userMessageChunk } from './item-chunks.ts'
 import { approvalStages, INPUT, laterStages, type Stages, toolStages } from './tool-chunks.ts'
@@ -58,7 +58,7 @@ export function createMessageParts(version: AiSdkVersion): MessageParts {
     inStep().every(([, { item }]) => {
       if (item.kind === 'text' || item.kind === 'reasoning') return !item.isOpen
       if (item.kind === 'tool') return !OPEN_CALL.has(item.status)
-      return item.kind !== 'approval' || item.status !== 'pending'
+      return item.kind !== 'approval' || !isOpenApproval(item.status)
     })
 
   const beginPart = (): readonly Chunk[] => {

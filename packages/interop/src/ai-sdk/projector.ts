@@ -1,19 +1,23 @@
-import type { Block, TextItem, Transcript, UserMessageItem } from '@perdure/core'
 import {
   type AppendedDelta,
   appendDelta,
   appendedText,
   askingItems,
   awaitsClient,
+  type Block,
   beginFold,
   type FoldState,
   fieldsOf,
   foldEvent,
+  hasEnded,
   itemChanges,
   itemKey,
   type LogEvent,
   outputText,
+  type TextItem,
+  type Transcript,
   transcriptOf,
+  type UserMessageItem,
   waitsForAnswer,
 } from '@perdure/core'
 import { modelFinishOf } from '../chat/model-finish.ts'
@@ -103,7 +107,6 @@ export function createAiSdkProjector(view: RunView, version: AiSdkVersion): AiSd
     ...[...flushState(), ...resultChunks(), ...parts.end(fold.content), ...finishOf(transcriptOf(fold))].map(toFrame),
     DONE,
   ]
-  const hasEnded = () => ENDED.has(fold.run.status ?? '')
 
   return {
     next(event) {
@@ -120,13 +123,13 @@ export function createAiSdkProjector(view: RunView, version: AiSdkVersion): AiSd
       if (MARKS.has(event.type)) parts.mark()
       if (event.type === 'run.suspended') chunks.push(...flushState())
       const frames = chunks.map(toFrame)
-      return hasEnded() ? [...frames, ...endChunks()] : frames
+      return hasEnded(fold) ? [...frames, ...endChunks()] : frames
     },
     opening(of) {
       const start = toFrame({ type: 'start', messageId: messageIdOf(view.runId, finished.length) })
       if (of === 'rest') return [start]
       const shown = [start, ...parts.all(fold.content).map(toFrame)]
-      return hasEnded() ? [...shown, ...endChunks()] : shown
+      return hasEnded(fold) ? [...shown, ...endChunks()] : shown
     },
     rest() {
       if (fold.run.status !== 'suspended') return undefined
@@ -149,8 +152,6 @@ export const runIdIn = (messageId: string): string | undefined => /^msg_([^-]+)/
 
 const messageIdOf = (runId: string, earlier: number): string =>
   earlier === 0 ? `msg_${runId}` : `msg_${runId}-${earlier + 1}`
-
-const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted'])
 
 /** The events between which a new attempt can withdraw what was shown. */
 const MARKS: ReadonlySet<string> = new Set(['step.start', 'step.end', 'step.error', 'run.suspended'])

@@ -1,5 +1,6 @@
 import type { ApprovalItem, ToolItem } from '@perdure/core'
 import { type Content, itemIn } from '@perdure/core'
+import { isOpenApproval } from '@perdure/protocol'
 import { ownDetails } from '../chat/own-details.ts'
 import type { AiSdkVersion, Chunk } from './chunk.ts'
 
@@ -92,7 +93,7 @@ export function approvalStages(approval: ApprovalItem, version: AiSdkVersion): S
     responseOf(approval, version),
     status === 'approved'
       ? { type: 'tool-output-available', toolCallId: id, output: { approved: true, ...said } }
-      : status === 'pending'
+      : isOpenApproval(status)
         ? undefined
         : { type: 'tool-output-denied', toolCallId: id },
   ]
@@ -117,7 +118,7 @@ function requestOf(
 
 /** Only version 7 has a chunk for the decision. */
 function responseOf(approval: ApprovalItem | undefined, version: AiSdkVersion): Chunk | undefined {
-  if (approval === undefined || approval.status === 'pending' || version === 6) return undefined
+  if (approval === undefined || isOpenApproval(approval.status) || version === 6) return undefined
   const { id: approvalId, status, reason = status === 'expired' ? 'the approval expired' : undefined } = approval
   return {
     ...{ type: 'tool-approval-response', approvalId, approved: status === 'approved' },

@@ -1,5 +1,6 @@
 import type { ChatMessage, ChatPart, SentToolResult } from '@perdure/core'
 import { perdureError } from '@perdure/ports'
+import type { UiRole } from '@perdure/protocol'
 import type { SentDecision } from '../chat/pass-answers.ts'
 
 export interface UiPart {
@@ -10,7 +11,7 @@ export interface UiPart {
 /** A message as the AI SDK sends and shows it. */
 export interface UiMessage {
   readonly id: string
-  readonly role: 'system' | 'user' | 'assistant'
+  readonly role: UiRole
   readonly metadata?: unknown
   readonly parts: readonly UiPart[]
 }

@@ -1,7 +1,8 @@
 import { isFields, type OnBusy } from '@perdure/core'
 import { perdureError } from '@perdure/ports'
+import { ON_BUSY } from '@perdure/protocol'
 
-const CHOICES: readonly unknown[] = ['queue', 'steer', 'interrupt', 'reject'] satisfies readonly OnBusy[]
+const CHOICES: readonly unknown[] = ON_BUSY
 
 /**
  * What a message does while the agent is busy.

@@ -7,6 +7,7 @@ import {
   type StepStore,
   type YieldTurn,
 } from '@perdure/ports'
+import { isOpenApproval } from '@perdure/protocol'
 import { type AnswerRunDeps, answerRun, type Decider, type RunDecision } from './answer-run.ts'
 import { checkMembers } from './chat-input.ts'
 
@@ -106,7 +107,7 @@ async function matchDecisions(
     const rootId = approval === undefined ? undefined : await rootInChat(deps, approval, chat)
     if (approval === undefined || rootId === undefined) continue
     const { id, runId, status } = approval
-    matched.push({ id, runId, rootId, isOpen: status === 'pending', decision: { approval, ...decision } })
+    matched.push({ id, runId, rootId, isOpen: isOpenApproval(status), decision: { approval, ...decision } })
   }
   return matched
 }

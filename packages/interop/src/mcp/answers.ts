@@ -1,5 +1,6 @@
 import { awaitsResume, isFields, type Principal } from '@perdure/core'
 import { type ApprovalStore, EVERY_ROW, type RunStore, type Visibility } from '@perdure/ports'
+import { isOpenApproval } from '@perdure/protocol'
 import { type AnswerRunDeps, answerRun, isLate } from '../chat/answer-run.ts'
 import { type Decision, isTooLong, parsePauseId, readAnswer } from './elicitation.ts'
 import { invalidParams, type RpcRefusal } from './json-rpc.ts'
@@ -51,7 +52,7 @@ export async function takeAnswer(deps: AnswersDeps, caller: Answering, id: strin
   const run = approval === undefined ? undefined : await deps.runs.find(approval.runId, caller.visibility)
   if (approval === undefined || run === undefined) return 'unknown'
   if (decision === undefined) return 'malformed'
-  if (decision.kind === 'none' || approval.status !== 'pending') return 'nothing'
+  if (decision.kind === 'none' || !isOpenApproval(approval.status)) return 'nothing'
   const verdict = verdictOf(decision)
   if (verdict === undefined) return 'malformed'
   // Its user has not seen the whole request.

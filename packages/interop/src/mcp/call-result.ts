@@ -1,5 +1,6 @@
 import type { ApprovalItem, Transcript } from '@perdure/core'
 import { isFields, outputText } from '@perdure/core'
+import { isOpenApproval } from '@perdure/protocol'
 import { TRUNCATED } from '../chat/log-limit.ts'
 
 /** The result of a tool call. */
@@ -67,4 +68,4 @@ function unfinishedResult({ runId, status = 'queued', items }: Transcript): Call
 }
 
 const isPending = (item: Transcript['items'][number]): item is ApprovalItem =>
-  item.kind === 'approval' && item.status === 'pending'
+  item.kind === 'approval' && isOpenApproval(item.status)

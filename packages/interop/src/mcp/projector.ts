@@ -1,17 +1,21 @@
-import type { ApprovalItem, LogEvent, Transcript } from '@perdure/core'
 import {
+  type ApprovalItem,
   askingItems,
   awaitsClient,
   beginFold,
   type FoldState,
   foldEvent,
+  hasEnded,
   type ItemChange,
   isStateEvent,
   itemChanges,
+  type LogEvent,
   outputText,
+  type Transcript,
   transcriptOf,
   waitsForAnswer,
 } from '@perdure/core'
+import { isOpenApproval } from '@perdure/protocol'
 import type { Frame, Projector } from '../projection.ts'
 import { resultOf } from './call-result.ts'
 import { approvalQuestion, inputQuestion, type Question, type QuestionDigest } from './elicitation.ts'
@@ -34,7 +38,6 @@ export interface CallProjector extends Projector {
 
 const RETRY_MS = 5_000
 const MAX_PROGRESS_TEXT = 200
-export const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted'])
 
 /** Shows a run as the answer to one tool call: progress, questions to the user, and the result. */
 export function createCallProjector({ runId, requestId, digest, client, toResult }: CallView): CallProjector {
@@ -69,8 +72,6 @@ export function createCallProjector({ runId, requestId, digest, client, toResult
     isUnanswered: () => openQuestions(openTranscript(fold)).some(({ id }) => id === question.id),
   })
 
-  const hasEnded = () => ENDED.has(fold.run.status ?? '')
-
   return {
     next(event) {
       if (isStateEvent(event)) return []
@@ -80,13 +81,13 @@ export function createCallProjector({ runId, requestId, digest, client, toResult
       const changes = itemChanges(before.content.items, fold.content.items)
       const questions = asksInStream ? newQuestions(before, event, changes) : []
       const frames = [...progressFrames(changes), ...questions.map(questionFrame)]
-      return hasEnded() ? [...frames, resultFrame(transcriptOf(fold))] : frames
+      return hasEnded(fold) ? [...frames, resultFrame(transcriptOf(fold))] : frames
     },
     opening(of) {
       const priming = client.isPrimed ? [{ data: '', retryMs: RETRY_MS }] : []
       if (of === 'rest') return priming
       const transcript = transcriptOf(fold)
-      if (hasEnded()) return [...priming, resultFrame(transcript)]
+      if (hasEnded(fold)) return [...priming, resultFrame(transcript)]
       return [
         ...priming,
         ...(asksInStream ? openQuestions(transcript).map((one) => elicitationFrame(digest, one)) : []),
@@ -140,7 +141,7 @@ export const inputRequestsOf = (digest: QuestionDigest, questions: readonly Ques
 
 /** An approval that is assigned to staff or to a scope is not for the user of the client. */
 const isQuestion = (item: ItemChange['after']): item is ApprovalItem =>
-  item?.kind === 'approval' && item.status === 'pending' && (item.assignee ?? 'user') === 'user'
+  item?.kind === 'approval' && isOpenApproval(item.status) && (item.assignee ?? 'user') === 'user'
 
 /** Describes the text block or tool that begins or ends with the change; `undefined` for any other change. */
 function progressText({ before, after }: ItemChange): string | undefined {

@@ -1,11 +1,10 @@
-import type { LogEvent } from '@perdure/core'
-import { beginFold, foldEvent, isStateEvent, transcriptOf } from '@perdure/core'
+import { beginFold, foldEvent, hasEnded, isStateEvent, type LogEvent, transcriptOf } from '@perdure/core'
 import type { RunRecord } from '@perdure/ports'
 import type { Frame, Projector } from '../projection.ts'
 import type { QuestionDigest } from './elicitation.ts'
 import type { RpcId } from './json-rpc.ts'
 import { notification } from './listen-messages.ts'
-import { ENDED, openTranscript } from './projector.ts'
+import { openTranscript } from './projector.ts'
 import { detailedTask, taskAt } from './tasks.ts'
 
 /** Shows a run as a task: a notification with the whole task for each change of its status or of its questions. */
@@ -19,7 +18,7 @@ export function createTaskProjector(
   let shown = ''
 
   const current = () => {
-    const transcript = ENDED.has(fold.run.status ?? '') ? transcriptOf(fold) : openTranscript(fold)
+    const transcript = hasEnded(fold) ? transcriptOf(fold) : openTranscript(fold)
     const task = detailedTask(digest, taskAt(run, transcript, updatedAt), transcript)
     return { task, state: [task.status, ...Object.keys(task.inputRequests ?? {})].join(' ') }
   }

@@ -1,23 +1,23 @@
-import type {
-  ApprovalItem,
-  Block,
-  LogEvent,
-  MessageItem,
-  ReasoningItem,
-  TextItem,
-  ToolItem,
-  TranscriptItem,
-} from '@perdure/core'
 import {
+  type ApprovalItem,
   appendedText,
   askingItems,
+  type Block,
   type FoldState,
+  hasEnded,
   type ItemChange,
   itemChanges,
   itemIn,
   itemKey,
+  type LogEvent,
+  type MessageItem,
+  type ReasoningItem,
+  type TextItem,
+  type ToolItem,
+  type TranscriptItem,
   transcriptOf,
 } from '@perdure/core'
+import { isOpenApproval } from '@perdure/protocol'
 import { TRUNCATED } from '../chat/log-limit.ts'
 import type { Frame, Projector, RunView } from '../projection.ts'
 import { clientCallId } from './client-call-id.ts'
@@ -171,7 +171,7 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
     }
     const opened = isFirst ? [begin()] : []
     const frames = [...opened, ...showChanges(before, event)]
-    return !isOver && ENDED.has(segments.fold().run.status ?? '') ? [...frames, ...closeAtEnd()] : frames
+    return !isOver && hasEnded(segments.fold()) ? [...frames, ...closeAtEnd()] : frames
   }
 
   const fail = (error: object): readonly Frame[] => {
@@ -261,8 +261,6 @@ interface Said {
   said: number
 }
 
-const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted'])
-
 const completionId = ({ runId, segment }: CompletionView): string =>
   segment === 1 ? `chatcmpl-${runId}` : `chatcmpl-${runId}-${segment}`
 
@@ -281,7 +279,7 @@ function isSaidEarlier(before: TranscriptItem | undefined, after: TextItem | Mes
 
 /** What the client has to do, as a call of a function. */
 function questionOf(item: TranscriptItem, { content }: FoldState, runId: string): readonly ToolCall[] {
-  if (item.kind === 'approval' && item.status === 'pending') return [approvalCall(item, content)]
+  if (item.kind === 'approval' && isOpenApproval(item.status)) return [approvalCall(item, content)]
   if (item.kind !== 'tool' || item.executor !== 'client' || item.status !== 'called') return []
   return [functionCall(clientCallId(runId, item.id), item.name, argumentsOf(item))]
 }

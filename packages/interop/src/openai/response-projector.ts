@@ -1,11 +1,14 @@
-import type { Block, TextItem, Transcript } from '@perdure/core'
 import {
   appendedText,
+  type Block,
   type FoldState,
   fieldsOf,
+  hasEnded,
   itemChanges,
   type LogEvent,
   outputText,
+  type TextItem,
+  type Transcript,
   textIn,
   transcriptOf,
 } from '@perdure/core'
@@ -154,7 +157,7 @@ export function createSegmentProjector(view: ResponseView, segments: Segments, a
       if (current < view.segment) return []
       const opened = begun === undefined ? begin(event, before) : []
       const frames = [...opened, ...progress(), ...toFrames(itemEvents(before, event))]
-      return ENDED.has(segments.fold().run.status ?? '') ? [...frames, ...closeAtEnd(event)] : frames
+      return hasEnded(segments.fold()) ? [...frames, ...closeAtEnd(event)] : frames
     },
     opening: () => [],
     rest() {
@@ -176,8 +179,6 @@ const restOf = (event: LogEvent): string | undefined => textIn(fieldsOf(event), 
 
 /** The event that ends a response; for a response that was cancelled the client knows none. */
 const LAST_EVENTS: Readonly<Partial<Record<ResponseStatus, string>>> = { cancelled: 'incomplete' }
-
-const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted'])
 
 /** The answer of a run that has said nothing, from its result. */
 export function resultBlock({ runId, items, result }: Transcript): TextItem | undefined {

@@ -20,8 +20,9 @@ export const ConcurrencyLimit = documented(
   CONCURRENCY_LIMIT,
 )
 
+export const CONCURRENCY_POLICIES = ['parallel', 'single', 'session'] as const
 export const ConcurrencyPolicy = documented(
-  v.union([v.picklist(['parallel', 'single', 'session']), ConcurrencyLimit]),
+  v.union([v.picklist(CONCURRENCY_POLICIES), ConcurrencyLimit]),
   'Which runs may execute at the same time: `parallel` for any number, `single` for one per registration, `session` for one per session, or a limit for the runs with the same key.',
   'session',
 )
@@ -56,8 +57,9 @@ export const Debounce = documented(
   DEBOUNCE,
 )
 
+export const ON_BUSY = ['reject', 'queue', 'steer', 'interrupt'] as const
 export const OnBusy = documented(
-  v.picklist(['reject', 'queue', 'steer', 'interrupt']),
+  v.picklist(ON_BUSY),
   'The treatment of a start request while the concurrency policy does not allow another run: it is rejected, or its run is queued; `steer` lets the run ahead take the message, `interrupt` aborts the run ahead.',
   'queue',
 )

@@ -1,11 +1,12 @@
 import * as v from 'valibot'
+import { APPROVAL_STATUS_NAMES } from '../approval-statuses.ts'
 import { documented, member } from '../documented.ts'
 import { Timestamp } from '../ids.ts'
 import { strictObject } from '../plain-object.ts'
 import { APPROVAL_ID, RUN_ID } from './example-ids.ts'
 
 export const ApprovalStatus = documented(
-  v.picklist(['pending', 'approved', 'denied', 'expired']),
+  v.picklist(APPROVAL_STATUS_NAMES),
   'Status of an approval. Only `pending` can change.',
   'pending',
 )

@@ -4,11 +4,14 @@ import { OperatorId, Timestamp } from '../ids.ts'
 import { strictObject } from '../plain-object.ts'
 import { Count } from './count.ts'
 
+export const CONSOLIDATOR_PHASES = ['extract', 'merge', 'decay'] as const
 export const ConsolidatorPhase = documented(
-  v.picklist(['extract', 'merge', 'decay']),
+  v.picklist(CONSOLIDATOR_PHASES),
   'Phase of the consolidator: `extract` finds facts in a session, `merge` joins duplicates, `decay` lowers the importance of old facts.',
   'extract',
 )
+
+export type ConsolidatorPhase = v.InferOutput<typeof ConsolidatorPhase>
 
 const tokens = { limit: 100_000, remaining: 81_400 }
 

@@ -8,6 +8,7 @@ export const CheckStatus = documented(
   'Result of a health check. `disabled`: the configuration does not use this part of the server.',
   'ok',
 )
+export type CheckStatus = v.InferOutput<typeof CheckStatus>
 const check = <Entries extends v.ObjectEntries>(entries: Entries) =>
   v.object({
     status: member(CheckStatus, 'Result of the check.'),

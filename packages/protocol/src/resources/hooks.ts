@@ -30,6 +30,11 @@ export const Hook = documented(
 )
 
 export const HookDeliveryStatus = v.picklist(['accepted', 'ignored', 'dead'])
+/**
+ * `accepted`: what it starts was committed with it. `ignored`: there was nothing to start. `dead`: it could not be
+ * handled; it is kept until it is replayed or removed.
+ */
+export type HookDeliveryStatus = v.InferOutput<typeof HookDeliveryStatus>
 
 const summaryEntries = {
   id: member(v.string(), 'Id of the delivery, `hkd_…`.'),

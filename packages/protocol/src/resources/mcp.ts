@@ -1,16 +1,20 @@
 import * as v from 'valibot'
-import { SecretReference } from '../config-values.ts'
+import { SecretReference } from '../config/values.ts'
 import { documented, member } from '../documented.ts'
 import { TOOL_FAILURES, type ToolFailureKind } from '../failures.ts'
 import { OperatorId } from '../ids.ts'
 import { record, strictObject } from '../plain-object.ts'
+
+const McpStatus = v.picklist(['connected', 'disconnected', 'failed'])
+/** `failed`: the last connection attempt or the connection itself failed. */
+export type McpStatus = v.InferOutput<typeof McpStatus>
 
 export const McpServer = documented(
   v.object({
     id: member(v.string(), 'Id of the MCP server.'),
     transport: member(v.picklist(['stdio', 'http']), 'How Perdure connects to the MCP server.'),
     url: member(v.optional(v.string()), 'Address. Present only when `transport` is `http`.'),
-    status: member(v.picklist(['connected', 'disconnected', 'failed']), 'State of the connection.'),
+    status: member(McpStatus, 'State of the connection.'),
     source: member(v.picklist(['config', 'api']), 'Whether the configuration or a request added it.'),
   }),
   'A Model Context Protocol server.',

@@ -14,9 +14,12 @@ const ChatPart = v.union([
   v.looseObject({ type: v.literal('data'), data: v.unknown() }),
 ])
 
+export const CHAT_ROLES = ['user', 'assistant', 'system', 'tool'] as const
+export type ChatRole = (typeof CHAT_ROLES)[number]
+
 const ChatMessage = v.looseObject({
   id: v.optional(v.string()),
-  role: v.picklist(['user', 'assistant', 'system', 'tool']),
+  role: v.picklist(CHAT_ROLES),
   content: v.array(ChatPart),
 })
 

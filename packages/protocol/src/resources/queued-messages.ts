@@ -23,11 +23,15 @@ export const QueuedMessage = documented(
   },
 )
 
+const ReceiptState = v.picklist(['queued', 'delivered', 'withdrawn', 'not-delivered'])
+/** The state of a message, as its sender sees it. */
+export type ReceiptState = v.InferOutput<typeof ReceiptState>
+
 export const Receipt = documented(
   v.object({
     runId: member(v.string(), 'Id of the run that the message has started.'),
     state: member(
-      v.picklist(['queued', 'delivered', 'withdrawn', 'not-delivered']),
+      ReceiptState,
       '`queued` while it waits, `delivered` once a run works with it, `withdrawn` if it was taken back before, `not-delivered` if its run ended before.',
     ),
     deliveredTo: member(

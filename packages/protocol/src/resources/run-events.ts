@@ -1,7 +1,9 @@
 import * as v from 'valibot'
+import { APPROVAL_DECISIONS } from '../approval-statuses.ts'
 import { Approval } from './approvals.ts'
 import { FinishReason, RunError, RunStatus, RunUsage } from './run-outcome.ts'
 import { ForkPoint } from './runs.ts'
+import { CallKind } from './workflows.ts'
 
 /** The protocol through which a request came, and the id that the client gave it there. */
 const Via = v.object({ protocol: v.string(), ref: v.optional(v.string()) })
@@ -96,7 +98,7 @@ export const ApprovalEvent = v.object({
   toolCallId: v.optional(v.string()),
   ...v.pick(Approval, ['name', 'title', 'payload', 'assignee', 'editedArgs', 'by', 'reason']).entries,
   editable: v.optional(v.boolean()),
-  decision: v.optional(v.picklist(['approved', 'denied'])),
+  decision: v.optional(v.picklist(APPROVAL_DECISIONS)),
   answer: v.optional(v.unknown()),
   toolName: v.optional(v.string()),
   args: v.optional(v.unknown()),
@@ -118,7 +120,7 @@ export const StepEvent = v.object({
   runId: v.string(),
   step: v.string(),
   seq: v.number(),
-  kind: v.picklist(['step', 'sleep', 'event', 'approval', 'child', 'version', 'client-tool']),
+  kind: CallKind,
   dueAt: v.optional(v.string()),
   error: v.optional(RunError),
   willRetry: v.optional(v.boolean()),

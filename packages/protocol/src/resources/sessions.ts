@@ -32,6 +32,8 @@ export const Session = documented(
   },
 )
 
+export type Session = v.InferOutput<typeof Session>
+
 export const CreateSessionRequest = documented(
   strictObject({
     id: member(

@@ -16,11 +16,14 @@ export const CatchUp = documented(
   'Which missed fires take place after a start: `none`, the `latest`, or `all` up to `maxCatchUp`.',
   'latest',
 )
+export type CatchUp = v.InferOutput<typeof CatchUp>
+
 export const Overlap = documented(
   v.picklist(['skip', 'queue', 'allow']),
   'How the server treats a fire while the run of the previous fire has not ended: `skip` drops it, `queue` delays it, `allow` starts its run.',
   'skip',
 )
+export type Overlap = v.InferOutput<typeof Overlap>
 
 const target = { agentId: 'report' }
 
@@ -155,6 +158,13 @@ export const FireStatus = documented(
   'Status of a fire. `completed` means that its run has ended, whatever the outcome.',
   'started',
 )
+
+/**
+ * `pending`: decided, but the run is not started yet. `started`: the run exists. `completed`, `failed`: how the run
+ * ended; a run that could not be started is also `failed`. `skipped`: not started because of a policy. `missed`: the
+ * server did not fire it in time and does not catch up.
+ */
+export type FireStatus = v.InferOutput<typeof FireStatus>
 
 export const Trigger = documented(
   v.object({

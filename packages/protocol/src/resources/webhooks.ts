@@ -118,6 +118,8 @@ export const RotateWebhookRequest = documented(
 )
 
 export const DeliveryStatus = v.picklist(['pending', 'delivered', 'dead'])
+/** `pending`: to be sent, or sent again. `delivered`: accepted by the endpoint. `dead`: given up. */
+export type DeliveryStatus = v.InferOutput<typeof DeliveryStatus>
 
 export const Delivery = documented(
   v.object({

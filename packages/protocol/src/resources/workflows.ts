@@ -61,12 +61,17 @@ export const CallKind = documented(
   'step',
 )
 
+export type CallKind = v.InferOutput<typeof CallKind>
+
+const CallStatus = v.picklist(['started', 'waiting', 'completed', 'failed'])
+export type CallStatus = v.InferOutput<typeof CallStatus>
+
 export const RecordedCall = documented(
   v.object({
     seq: member(Count, 'Number of the call within the run, from 1.'),
     name: member(v.string(), 'Name of the call in the code of the workflow.'),
     kind: member(CallKind, 'Kind of the call.'),
-    status: member(v.picklist(['started', 'waiting', 'completed', 'failed']), 'Progress of the call.'),
+    status: member(CallStatus, 'Progress of the call.'),
   }),
   'A durable call that a run has recorded.',
   { seq: 2, name: 'charge-card', kind: 'step', status: 'completed' },

@@ -1,7 +1,7 @@
 import type { Logger } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { expect, it } from 'vitest'
-import { type BlockSource, ENDED, fromGenerator, type NextBlocks, WAITING } from '../block-source.ts'
+import { type BlockSource, ENDED, fromGenerator, type NextBlocks, WAITING } from './block-source.ts'
 import { HEARTBEAT } from './block.ts'
 import { createBlockStream } from './block-stream.ts'
 import { createTestSink } from './test-sink.fixture.ts'

@@ -2,7 +2,7 @@ import type { Storage } from '@perdure/ports'
 import { anEvent, createManualClock } from '@perdure/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { trimmed } from '../run-log.fixture.ts'
+import { trimmed } from '../sse/run-log.fixture.ts'
 import { createWorld, type FakeSocket, request, settled } from './connections.fixture.ts'
 
 type Step =

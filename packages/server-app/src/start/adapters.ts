@@ -9,13 +9,11 @@ import {
   createRemoteFiles,
   createWatchdog,
   createWebhookSender,
-  envSecretResolver,
-  fileSecretResolver,
-  keyringSecretResolver,
   nodeDigest,
   noWatchdog,
   openTracer as openOpenTelemetry,
   openServerLog,
+  secretResolvers as secretResolversOf,
   systemClock,
   systemTimers,
   unbufferedLog,
@@ -103,9 +101,7 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
     given.logger === undefined ? openServerLog({ level: config.log.level }) : unbufferedLog(given.logger)
   const secretResolvers = [
     ...(given.secretResolvers ?? []),
-    envSecretResolver(process.env),
-    fileSecretResolver({ baseDir: configDir }),
-    keyringSecretResolver(),
+    ...secretResolversOf({ env: process.env, baseDir: configDir }),
   ]
   const readSecret = async (reference: string) =>
     new TextDecoder().decode(await resolveSecret({ secretResolvers, logger }, 'mcp', reference))

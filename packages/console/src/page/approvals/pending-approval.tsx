@@ -1,3 +1,4 @@
+import { isOpenApproval } from '@perdure/protocol'
 import { may, useApp } from '../app-context.ts'
 import { Shown, Status } from '../parts/basics.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
@@ -18,7 +19,7 @@ function ReadApproval({ id }: { readonly id: string }) {
   return (
     <Shown loaded={loaded}>
       {(approval) =>
-        approval.status === 'pending' ? (
+        isOpenApproval(approval.status) ? (
           <ApprovalCard approval={approval} last={undefined} onDecided={loaded.reload} isInPlace />
         ) : (
           <p>

@@ -1,18 +1,21 @@
+import type { ResolvedApprovalStatus } from '@perdure/protocol'
 import { jsonOrText } from '../parts/json-or-text.ts'
 import { type Fields, isFields, type Parts, textOf } from './fold-parts.ts'
-import type { ApprovalPart, ToolPart } from './message-parts.ts'
+import type { ToolPart } from './message-parts.ts'
 import { resultFileIn } from './result-file.ts'
 
 /** The calls of tools, and the approvals that they or the code of the run wait for. */
+type CallPart = 'start' | 'delta' | 'end'
+
 export interface Calls {
   /** What the model says about a call: its start, a piece of its arguments, or its end. */
-  call(part: 'start' | 'delta' | 'end', fields: Fields): void
+  call(part: CallPart, fields: Fields): void
   execute(fields: Fields): void
   /** The result or the error; with `preliminary`, a result that another one replaces. */
   answer(fields: Fields): void
   /** An approval is requested, perhaps for a tool call of this run. */
   ask(fields: Fields, runId: string | undefined): void
-  decide(state: Exclude<ApprovalPart['state'], 'pending'>, fields: Fields): void
+  decide(state: ResolvedApprovalStatus, fields: Fields): void
 }
 
 const NEW_CALL = {
@@ -88,7 +91,7 @@ export function createCalls({ put, find }: Pick<Parts, 'put' | 'find'>): Calls {
 }
 
 /** The arguments so far: their text while the model writes them, then their value. */
-function saidArgs(part: 'start' | 'delta' | 'end', { args }: ToolPart, { argsDelta }: Fields): unknown {
+function saidArgs(part: CallPart, { args }: ToolPart, { argsDelta }: Fields): unknown {
   // A second start belongs to a repetition of the model's call.
   if (part === 'start') return textOf(argsDelta)
   return part === 'delta' ? `${textOf(args) ?? ''}${textOf(argsDelta) ?? ''}` : parsed(args)

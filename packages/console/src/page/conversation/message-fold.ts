@@ -1,3 +1,4 @@
+import { type EventType, isOpenApproval } from '@perdure/protocol'
 import type { Event } from '../client/resources.ts'
 import { createBlocks } from './fold-blocks.ts'
 import { createCalls } from './fold-calls.ts'
@@ -65,7 +66,7 @@ export function messagesOf(events: readonly Event[]): readonly MessagePart[] {
       put({ kind: 'sent', id: textOf(from) ?? eventId, content: content ?? null }),
     'run.child.started': child,
     'run.child.ended': child,
-  }
+  } satisfies Partial<Record<EventType, Handler>>
 
   const add = (event: Event) => {
     const { type, payload } = event
@@ -78,7 +79,7 @@ export function messagesOf(events: readonly Event[]): readonly MessagePart[] {
   /** A run that was cut off asks nothing any more. */
   const endQuestions = () => {
     for (const part of parts.list()) {
-      if (part.kind === 'approval' && part.state === 'pending') calls.decide('expired', { approvalId: part.id })
+      if (part.kind === 'approval' && isOpenApproval(part.state)) calls.decide('expired', { approvalId: part.id })
     }
   }
 

@@ -1,3 +1,5 @@
+import type { ApprovalStatus } from '@perdure/protocol'
+
 /** What a conversation shows of a run, in the order in which it begins. */
 export type MessagePart =
   | TextPart
@@ -46,7 +48,7 @@ export interface ApprovalPart {
   readonly name: string
   readonly title?: string | undefined
   readonly payload: unknown
-  readonly state: 'pending' | 'approved' | 'denied' | 'expired'
+  readonly state: ApprovalStatus
   readonly by?: string | undefined
   readonly reason?: string | undefined
   /** The tool call of the same run that waits for it. The call shows the approval. */

@@ -1,3 +1,4 @@
+import { isOpenApproval } from '@perdure/protocol'
 import type { ComponentChildren } from 'preact'
 import { PendingApproval } from '../approvals/pending-approval.tsx'
 import { Status, shortId } from '../parts/basics.tsx'
@@ -179,7 +180,7 @@ function Value({ title, value, label }: ValueProps) {
 
 function Decision({ approval, number }: { readonly approval: ApprovalPart; readonly number: number }) {
   const { id, name, title, state, by, reason, payload } = approval
-  if (state === 'pending') return <PendingApproval id={id} name={title ?? name} />
+  if (isOpenApproval(state)) return <PendingApproval id={id} name={title ?? name} />
   return (
     <Folded
       summary={

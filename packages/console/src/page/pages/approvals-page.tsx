@@ -1,4 +1,5 @@
 import type { PerdureClient } from '@perdure/client'
+import { isOpenApproval } from '@perdure/protocol'
 import { useState } from 'preact/hooks'
 import { useApp } from '../app-context.ts'
 import { ApprovalCard } from '../approvals/approval-card.tsx'
@@ -79,7 +80,7 @@ function DecidedList({ read }: { readonly read: () => Promise<{ readonly items: 
   return (
     <Shown loaded={loaded}>
       {({ items }) => {
-        const decided = items.filter(({ status }) => status !== 'pending')
+        const decided = items.filter(({ status }) => !isOpenApproval(status))
         if (decided.length === 0) return <Empty>No decisions yet.</Empty>
         return (
           <div class="scroll">

@@ -1,3 +1,4 @@
+import type { CallKind, EventType } from '@perdure/protocol'
 import type { Event } from '../client/resources.ts'
 import type { ResultFile } from '../conversation/message-parts.ts'
 import { resultFileIn } from '../conversation/result-file.ts'
@@ -36,6 +37,7 @@ export interface SpanFold {
 }
 
 type Payload = Readonly<Record<string, unknown>>
+type SpanHandler = (at: number, payload: Payload, event: Event) => void
 
 export function createSpanFold(): SpanFold {
   const spans: Span[] = []
@@ -176,7 +178,7 @@ export function createSpanFold(): SpanFold {
     else Object.assign(step, outcome, { end: step.end ?? at })
   }
 
-  const handlers: Readonly<Record<string, (at: number, payload: Payload, event: Event) => void>> = {
+  const handlers: Readonly<Record<string, SpanHandler>> = {
     'step.start': (at, { seq, step, kind, dueAt }) =>
       void start(`step ${seq}`, at, {
         kind: kindOf(kind),
@@ -199,7 +201,7 @@ export function createSpanFold(): SpanFold {
     'run.resumed': (at) => end('wait', at),
     'run.child.started': startChild,
     'run.child.ended': endChild,
-  }
+  } satisfies Partial<Record<EventType, SpanHandler>>
 
   const endAll = (at: number, status: SpanStatus) => {
     for (const key of [...open.keys()]) {
@@ -237,7 +239,7 @@ const STEP_KINDS: Readonly<Record<string, SpanKind>> = {
   child: 'child',
   'client-tool': 'tool',
   version: 'version',
-}
+} satisfies Record<CallKind, SpanKind>
 
 const kindOf = (kind: unknown): SpanKind => STEP_KINDS[String(kind)] ?? 'step'
 

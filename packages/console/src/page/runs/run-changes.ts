@@ -1,3 +1,4 @@
+import type { EventType } from '@perdure/protocol'
 import type { Event, RunSummary } from '../client/resources.ts'
 
 type Change = Partial<RunSummary>
@@ -13,8 +14,10 @@ interface Lifecycle {
   readonly finishReason?: RunSummary['finishReason']
 }
 
+type ChangeOf = (at: string, payload: Lifecycle, run: RunSummary) => Change
+
 /** What each event changes besides the status. */
-const CHANGES: Readonly<Record<string, (at: string, payload: Lifecycle, run: RunSummary) => Change>> = {
+const CHANGES: Readonly<Record<string, ChangeOf>> = {
   'run.started': (at, _, run) => ({ startedAt: run.startedAt ?? at }),
   'run.suspended': (at) => ({ suspendedAt: at }),
   'run.resumed': () => ({ suspendedAt: undefined }),
@@ -24,7 +27,7 @@ const CHANGES: Readonly<Record<string, (at: string, payload: Lifecycle, run: Run
   }),
   'run.failed': (at, { finishReason = 'error', error }) => ({ completedAt: at, finishReason, error }),
   'run.aborted': (at, { finishReason = 'aborted', reason }) => ({ completedAt: at, finishReason, abortReason: reason }),
-}
+} satisfies Partial<Record<EventType, ChangeOf>>
 
 /** The run after a lifecycle event. */
 export function applyEvent<Shown extends RunSummary>(run: Shown, { type, at, payload }: Event): Shown {

@@ -1,14 +1,9 @@
 import type { ApprovalRecord, EpochMs, JsonText, NewEvent } from '@perdure/ports'
-import { formatSubject } from '@perdure/protocol'
+import { type EventType, formatSubject, isDecision } from '@perdure/protocol'
 import { jsonObject } from '../../json/json-members.ts'
 import type { Via } from '../../runs/run-events.ts'
 
-export type ApprovalEventType =
-  | 'approval.requested'
-  | 'approval.reminder'
-  | 'approval.escalated'
-  | 'approval.resolved'
-  | 'approval.expired'
+export type ApprovalEventType = Extract<EventType, `approval.${string}`>
 
 export interface ApprovalEventDetail {
   readonly at: EpochMs
@@ -33,7 +28,7 @@ export function approvalEvents(
 ): readonly NewEvent[] {
   const { id, runId, sessionId, payload, status, toolCallId, decision: answer, argsSchema, editedArgs } = approval
   const { name, title, assignee, by, reason } = approval
-  const decision = status === 'approved' || status === 'denied' ? status : undefined
+  const decision = isDecision(status) ? status : undefined
   const editable = argsSchema === undefined || type !== 'approval.requested' ? undefined : true
   const fields = {
     approvalId: id,

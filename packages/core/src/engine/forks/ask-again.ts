@@ -13,6 +13,7 @@ import {
   type StepRecord,
   type Write,
 } from '@perdure/ports'
+import { isOpenApproval } from '@perdure/protocol'
 import type { ApprovalOptions } from '../../durable/approvals/approval-options.ts'
 import { approvalRequest } from '../../durable/approvals/approval-request.ts'
 import { isFields } from '../../fold/log-event.ts'
@@ -160,7 +161,7 @@ interface AskedSuspension {
 
 /** An approval that expired because its run had ended counts as open. */
 const isOpen = ({ status, resolvedAt }: ApprovalRecord, { completedAt }: RunRecord): boolean =>
-  status === 'pending' ||
+  isOpenApproval(status) ||
   (status === 'expired' && resolvedAt !== undefined && completedAt !== undefined && resolvedAt >= completedAt)
 
 /** The fork of a run that waits for a resume waits for a resume as well, with approvals of its own. */

@@ -10,6 +10,7 @@ import {
   type StepStore,
   type YieldTurn,
 } from '@perdure/ports'
+import { isDecision } from '@perdure/protocol'
 import { decidableBy, mayDecide } from '../../approvals/may-decide.ts'
 import { mayRepair } from '../../auth/authorize.ts'
 import type { Principal } from '../../auth/principal.ts'
@@ -140,7 +141,7 @@ async function decisionsIn(
   const ids: string[] = []
   const ofRun = eachItem((cursor) => deps.approvals.list({ runId }, { limit: 200, order: 'asc', cursor }, EVERY_ROW))
   for await (const { id, seq, status } of ofRun) {
-    if (seq !== undefined && (status === 'approved' || status === 'denied')) ids.push(id)
+    if (seq !== undefined && isDecision(status)) ids.push(id)
   }
   const below: (string | undefined)[] = []
   for await (const child of eachRun(deps.runs, { parentRunId: runId }, { content: [] })) {

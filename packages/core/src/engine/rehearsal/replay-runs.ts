@@ -6,6 +6,7 @@ import {
   type RunStatus,
   type RunUsage,
 } from '@perdure/ports'
+import { ENDED_RUN_STATUSES } from '@perdure/protocol'
 import { type ModelRequest, type RequestPart, requestDifference } from '../../durable/model-request.ts'
 import { readRecordedCalls } from '../../durable/recorded-calls.ts'
 import { eachEvent } from '../../realtime/each-event.ts'
@@ -47,7 +48,7 @@ export interface ReplayedRun extends Pick<RunRecord, 'kind' | 'targetId' | 'usag
  * is written, no durable call executes, and no model is asked.
  */
 export async function* replayRuns(deps: ReplayRunsDeps, filter: ReplayFilter): AsyncGenerator<ReplayedRun, void, void> {
-  for await (const run of eachRun(deps.runs, { ...filter, statuses: ['completed', 'failed', 'aborted'] })) {
+  for await (const run of eachRun(deps.runs, { ...filter, statuses: ENDED_RUN_STATUSES })) {
     const { id: runId, kind, targetId, status, usage } = run
     yield { runId, kind, targetId, status, usage, ...(await compare(deps, run)) }
   }

@@ -2,6 +2,9 @@ import * as v from 'valibot'
 import { documented, member } from '../../documented.ts'
 import { strictObject } from '../../plain-object.ts'
 
+const UI_ROLES = ['system', 'user', 'assistant'] as const
+export type UiRole = (typeof UI_ROLES)[number]
+
 export const UiMessagePart = documented(
   v.objectWithRest(
     { type: member(v.string(), 'What the part holds, such as `text`, `file` or `dynamic-tool`.') },
@@ -21,7 +24,7 @@ export const UiMessage = documented(
   v.objectWithRest(
     {
       id: member(v.string(), 'Id of the message. The id of an answer begins with `msg_` and the id of its run.'),
-      role: member(v.picklist(['system', 'user', 'assistant']), 'Author of the message.'),
+      role: member(v.picklist(UI_ROLES), 'Author of the message.'),
       metadata: member(v.optional(v.unknown()), 'The run, session and usage of an answer. Absent for other messages.'),
       parts: member(v.array(UiMessagePart), 'Text, tool calls, data and files, in order.'),
     },

@@ -1,7 +1,7 @@
 import { request as openRequest } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { HookPlatform } from '../packages/protocol/src/config-hooks.ts'
+import type { HookPlatform } from '../packages/protocol/src/config/hooks.ts'
 import { type DurableServer, eventually, startDurableServer } from './durable-server.ts'
 import { createMovableClock } from './faked-clock.ts'
 import { HOOK_SECRET, HOOK_SENDERS } from './hook-senders.ts'

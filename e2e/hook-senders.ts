@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
-import type { HookPlatform } from '../packages/protocol/src/config-hooks.ts'
+import type { HookPlatform } from '../packages/protocol/src/config/hooks.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS

@@ -165,7 +165,9 @@ needsTool('chromium').describe('a page of the site in Chromium', () => {
 
     expect(await shown.count()).toBe(1)
     expect(await shown.getAttribute('src')).toMatch(file)
-    await expect.poll(() => shown.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1200)
+    await expect
+      .poll(() => shown.evaluate((image: { readonly naturalWidth?: number }) => image.naturalWidth))
+      .toBe(1200)
     const link = await shown.locator('..').getAttribute('href')
     expect((await page.request.get(new URL(link ?? '', url('')).href)).status()).toBe(200)
   })

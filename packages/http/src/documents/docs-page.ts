@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorSpec, GROUP_SUMMARIES, type Operation } from '@perdure/protocol'
-import { descriptionOf, tagOf } from './openapi.ts'
-import { type TextAnswer, textAnswer } from '../response/text-answer.ts'
 import type { DocsPage } from '../console/console-data.ts'
+import { type TextAnswer, textAnswer } from '../response/text-answer.ts'
+import { descriptionOf, tagOf } from './openapi.ts'
 
 const LIST_MARK = '%LIST%'
 

@@ -1,8 +1,8 @@
 import type { Logger } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { expect, it } from 'vitest'
-import { type BlockSource, ENDED, fromGenerator, type NextBlocks, WAITING } from './block-source.ts'
 import { HEARTBEAT } from './block.ts'
+import { type BlockSource, ENDED, fromGenerator, type NextBlocks, WAITING } from './block-source.ts'
 import { createBlockStream } from './block-stream.ts'
 import { createTestSink } from './test-sink.fixture.ts'
 

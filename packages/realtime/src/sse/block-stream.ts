@@ -1,7 +1,7 @@
 import { endOfPart, type Logger, type TextSink, type TextStream, type Timers } from '@perdure/ports'
-import { type BlockSource, ENDED, type NextBlocks, WAITING } from './block-source.ts'
 import { createDeadline } from '../deadline.ts'
 import { HEARTBEAT } from './block.ts'
+import { type BlockSource, ENDED, type NextBlocks, WAITING } from './block-source.ts'
 
 export interface BlockStreamDeps {
   readonly timers: Timers

@@ -1,7 +1,7 @@
 import type { Timers } from '@perdure/ports'
+import { formatBlock } from './block.ts'
 import { type BlockSource, ENDED, type NextBlocks, WAITING } from './block-source.ts'
 import type { ProjectedFrame } from './run-projector.ts'
-import { formatBlock } from './block.ts'
 
 /** The frames that end a stream after some time. */
 export interface ClosingFrames {

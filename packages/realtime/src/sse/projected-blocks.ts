@@ -1,11 +1,11 @@
 import { type DeliveredEvent, type EventSource, formatEventId, parseEventId } from '@perdure/core'
 import { fromJsonText, type RunRecord, type YieldTurn } from '@perdure/ports'
+import { formatBlock } from './block.ts'
 import { type BlockSource, ENDED, type NextBlocks, WAITING } from './block-source.ts'
 import type { Follower } from './follow.ts'
 import { chunkOf } from './recent-chunks.ts'
 import { isLastEvent, type ProjectedEvent, type ProjectedFrame, type RunProjector } from './run-projector.ts'
 import type { ProjectedChunk, RenderedEvent, Seat } from './shared-projections.ts'
-import { formatBlock } from './block.ts'
 import { toTexts } from './to-texts.ts'
 
 /**

@@ -1,8 +1,8 @@
 import type { DeliveredEvent } from '@perdure/core'
 import { fromJsonText } from '@perdure/ports'
+import { formatBlock } from './block.ts'
 import { createRecentChunks, type RecentChunks, type RenderedChunk } from './recent-chunks.ts'
 import { isLastEvent, type ProjectedEvent, type RunProjector } from './run-projector.ts'
-import { formatBlock } from './block.ts'
 
 /** What one event shows to every reader that has all earlier frames. */
 export interface RenderedEvent {

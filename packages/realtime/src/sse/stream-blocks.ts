@@ -1,13 +1,13 @@
 import { type DeliveredEvent, type EventSource, formatEventId, parseEventId } from '@perdure/core'
 import { toJsonText } from '@perdure/ports'
 import { REPLAY_GAP, RUN_ENDING_EVENTS } from '@perdure/protocol'
-import { type BlockSource, ENDED, type NextBlocks } from './block-source.ts'
 import { endsStream } from '../ends-stream.ts'
+import type { StartingPoint } from '../starting-point.ts'
+import { formatBlock, formatEventBlock } from './block.ts'
+import { type BlockSource, ENDED, type NextBlocks } from './block-source.ts'
 import type { Follower } from './follow.ts'
 import { chunkOf } from './recent-chunks.ts'
 import type { ChunkSeat } from './shared-chunks.ts'
-import { formatBlock, formatEventBlock } from './block.ts'
-import type { StartingPoint } from '../starting-point.ts'
 
 export interface StreamBlocks {
   readonly source: EventSource

@@ -7,8 +7,8 @@ import type {
   TranscriptItem,
   UserMessageItem,
 } from '@perdure/core'
-import { isFields, type LogEvent } from '@perdure/core'
-import { failure, reasoningId, resultId, resultOf, textIn, userMessage } from './message.ts'
+import { isFields, type LogEvent, partsOfInput } from '@perdure/core'
+import { failure, reasoningId, resultId, resultOf, shownText, textIn, userMessage } from './message.ts'
 
 /** An event of AG-UI without its timestamp. */
 export interface AgUiEvent {
@@ -117,7 +117,8 @@ export function messageEvents(item: MessageItem): AgUiEvent[] {
 }
 
 export function userMessageEvents(item: UserMessageItem): AgUiEvent[] {
-  const { id: messageId, role, content: delta } = userMessage(item)
+  const { id: messageId, role } = userMessage(item)
+  const delta = shownText(partsOfInput(item.content))
   return [
     { type: 'TEXT_MESSAGE_START', messageId, role },
     ...(delta === '' ? [] : [{ type: 'TEXT_MESSAGE_CONTENT', messageId, delta }]),

@@ -1,4 +1,12 @@
-import type { MessageItem, ReasoningItem, TextItem, ToolItem, UserMessageItem } from '@perdure/core'
+import type {
+  ChatPart,
+  MessageItem,
+  MessagePart,
+  ReasoningItem,
+  TextItem,
+  ToolItem,
+  UserMessageItem,
+} from '@perdure/core'
 import { isFields, partsOfInput } from '@perdure/core'
 import { messagesIn } from '../chat/chat-input.ts'
 
@@ -32,10 +40,29 @@ export function messagesOf(item: SaidItem): readonly AgUiMessage[] {
   }
 }
 
-export function userMessage({ id, content }: UserMessageItem) {
-  const text = partsOfInput(content).flatMap((part) => (part.type === 'text' ? [part.text] : []))
-  return { id: messagesIn(content)[0]?.id ?? `user.${id}`, role: 'user', content: text.join('\n\n') }
+export const userMessage = ({ id, content }: UserMessageItem) => ({
+  id: messagesIn(content)[0]?.id ?? `user.${id}`,
+  ...{ role: 'user', content: shownContent(partsOfInput(content)) },
+})
+
+type Shown = ChatPart | MessagePart
+
+/** The content of a message of the user: its text, or its parts if files are among them. */
+export function shownContent(parts: readonly Shown[]): string | readonly object[] {
+  if (!parts.some(({ type }) => type === 'file')) return shownText(parts)
+  return parts.flatMap((part): readonly object[] => {
+    if (part.type === 'text') return [{ type: 'text', text: part.text }]
+    if (part.type !== 'file') return []
+    const { url, mediaType, name } = part
+    const source = { type: 'url', value: url, mimeType: mediaType }
+    return [{ type: fileType(mediaType), source, ...(name === undefined ? {} : { metadata: { filename: name } }) }]
+  })
 }
+
+export const shownText = (parts: readonly Shown[]): string =>
+  parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
+
+const fileType = (mediaType: string): string => /^(image|audio|video)\//.exec(mediaType)?.[1] ?? 'document'
 
 function toolMessages(tool: ToolItem): readonly AgUiMessage[] {
   const { id, name, argsText } = tool

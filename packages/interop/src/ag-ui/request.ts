@@ -1,7 +1,7 @@
 import type { ChatMessage, ChatPart, SentToolResult } from '@perdure/core'
-import { isFields } from '@perdure/core'
+import { type Fields, isFields, textIn } from '@perdure/core'
 import { jsonOrText } from '@perdure/ports'
-import type { AgUiMessage } from './message.ts'
+import { type AgUiMessage, shownContent } from './message.ts'
 
 export interface AgUiResume {
   readonly interruptId: string
@@ -39,18 +39,45 @@ export const toChatMessage = ({ id, role, content }: AgUiMessage): ChatMessage =
 })
 
 const partsOf = (content: unknown): readonly ChatPart[] =>
-  (Array.isArray(content) ? content.filter(isFields) : []).flatMap(({ type, text, source }): readonly ChatPart[] => {
-    if (type === 'text' && typeof text === 'string') return [{ type: 'text', text }]
-    if (!isFields(source) || typeof source.value !== 'string') return []
-    const mediaType = typeof source.mimeType === 'string' ? source.mimeType : 'application/octet-stream'
-    const url = source.type === 'data' ? `data:${mediaType};base64,${source.value}` : source.value
-    return [{ type: 'file', mediaType, url }]
+  (Array.isArray(content) ? content.filter(isFields) : []).flatMap((part): readonly ChatPart[] => {
+    if (part.type === 'text' && typeof part.text === 'string') return [{ type: 'text', text: part.text }]
+    const file = part.type === 'binary' ? binaryFile(part) : sourceFile(part)
+    return file === undefined ? [] : [{ type: 'file', ...file }]
   })
+
+type SentFile = Pick<Extract<ChatPart, { readonly type: 'file' }>, 'mediaType' | 'url' | 'name'>
+
+const ANY_BYTES = 'application/octet-stream'
+
+/** An image, audio, video or document. Its name is in its metadata, because the protocol has no member for it. */
+function sourceFile({ source, metadata }: Fields): SentFile | undefined {
+  if (!isFields(source)) return undefined
+  const value = textIn(source, 'value')
+  if (value === undefined) return undefined
+  const mediaType = textIn(source, 'mimeType') ?? ANY_BYTES
+  const url = source.type === 'data' ? dataUrl(mediaType, value) : value
+  return { mediaType, url, ...named(isFields(metadata) ? metadata : {}) }
+}
+
+/** The part of versions before 1.0 for every kind of file. */
+function binaryFile(part: Fields): SentFile | undefined {
+  const mediaType = textIn(part, 'mimeType') ?? ANY_BYTES
+  const data = textIn(part, 'data')
+  const url = data === undefined ? (textIn(part, 'url') ?? textIn(part, 'id')) : dataUrl(mediaType, data)
+  return url === undefined ? undefined : { mediaType, url, ...named(part) }
+}
+
+const dataUrl = (mediaType: string, base64: string): string => `data:${mediaType};base64,${base64}`
+
+function named(fields: Fields): { readonly name?: string } {
+  const name = textIn(fields, 'filename')
+  return name === undefined ? {} : { name }
+}
 
 /** A message of the user as a snapshot shows it. */
 export const toAgUiMessage = ({ id, role, content }: ChatMessage, fallbackId: string): AgUiMessage => ({
   ...{ id: id ?? fallbackId, role },
-  content: content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n'),
+  content: shownContent(content),
 })
 
 /** The results of tools that the client has performed since the last message of the user. */

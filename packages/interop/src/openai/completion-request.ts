@@ -32,7 +32,7 @@ export const COMPLETION_MEMBERS: ReadonlySet<string> = new Set([
   ...['model', 'messages', 'stream', 'stream_options', 'metadata', 'user', 'tools', 'store', 'n'],
 ])
 
-/** @throws PerdureError `unsupported-parameter` */
+/** @throws PerdureError `unsupported-parameter`, `validation-failed` */
 export function refuseCompletion({ n, logprobs, audio, modalities, functions, tools, messages }: CompletionBody): void {
   if (typeof n === 'number' && n !== 1) throw unsupported('n', 'a run has one answer')
   if (logprobs === true) throw unsupported('logprobs', 'a run has no log probabilities')

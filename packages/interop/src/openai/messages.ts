@@ -1,7 +1,7 @@
 import type { ChatMessage, ChatPart, ChatTool } from '@perdure/core'
-import { type Fields, isFields, textIn } from '@perdure/core'
+import { type Fields, fileIdOf, isFields, textIn } from '@perdure/core'
 import { chatTools } from '../chat/chat-input.ts'
-import { unsupported } from './refusals.ts'
+import { invalid, unsupported } from './refusals.ts'
 
 /** The content of a message: a text, or parts as Chat Completions and Responses write them. */
 export function toParts(content: unknown): readonly ChatPart[] {
@@ -20,19 +20,32 @@ function toPart(part: Fields): readonly ChatPart[] {
 }
 
 /**
- * Refuses the parts of a content that the agent could not get: audio, and files that OpenAI would store.
+ * Refuses the parts of a content that the agent could not get: audio, files that OpenAI would store, and files whose data
+ * lacks its media type.
  *
  * @param param the member of the body, as `messages.0.content`
- * @throws PerdureError `unsupported-parameter`
+ * @throws PerdureError `unsupported-parameter`, `validation-failed`
  */
 export function refuseParts(content: unknown, param: string): void {
   for (const [index, part] of (Array.isArray(content) ? content : []).entries()) {
     if (!isFields(part)) continue
     if (part.type === 'input_audio') throw unsupported(`${param}.${index}.type`, 'an agent gets no audio')
-    const isFile = FILES.includes(part.type) && fileOf(part) === undefined
-    if (isFile) throw unsupported(`${param}.${index}`, 'the server stores no files; send the data or a URL of the file')
+    if (FILES.includes(part.type)) refuseFile(part, `${param}.${index}`)
   }
 }
+
+function refuseFile(part: Fields, param: string): void {
+  if (fileOf(part) === undefined) {
+    throw unsupported(param, 'the server stores no files; send the data or a URL of the file')
+  }
+  const { file } = part
+  const data = textIn(isFields(file) ? file : part, 'file_data')
+  if (data === undefined || isUrl(data)) return
+  const member = isFields(file) ? 'file.file_data' : 'file_data'
+  throw invalid(`${param}.${member}`, 'must be a data: URL, such as data:application/pdf;base64,…')
+}
+
+const isUrl = (text: string): boolean => URL.canParse(text) || fileIdOf(text) !== undefined
 
 const FILES: readonly unknown[] = ['image_url', 'file', 'input_image', 'input_file']
 

@@ -104,7 +104,7 @@ export function createResponses(deps: OpenaiDeps): Responses {
   }
 }
 
-/** @throws PerdureError `unsupported-parameter` */
+/** @throws PerdureError `unsupported-parameter`, `validation-failed` */
 function refuseResponse({ store, background, previous_response_id, conversation, tools, input }: ResponseBody): void {
   const hasContext = (previous_response_id ?? conversation ?? undefined) !== undefined
   if (store === false && (background === true || hasContext)) {

@@ -88,4 +88,6 @@ export const agUi = {
   mounts: 'Mount the AG-UI routes of each agent, below `/agents/:agentId/ag-ui`.',
   operations,
   schemas,
+  // The client of TanStack repeats the id of its run here.
+  headers: { sent: ['X-Run-Id'] },
 } as const satisfies Protocol

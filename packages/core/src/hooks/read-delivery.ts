@@ -1,9 +1,10 @@
-import { fromJsonText, type HookDeliveryRecord, type JsonText, parseStrictJson, toJsonText } from '@perdure/ports'
+import { fromJsonText, type HookDeliveryRecord, type JsonText, parseStrictText, toJsonText } from '@perdure/ports'
 import type { IncomingDelivery } from '@perdure/protocol'
 import { checkEventName } from '../durable/event-name.ts'
 import { checkInput } from '../targets/check-input.ts'
 import type { RunTargets } from '../targets/run-target.ts'
 import { type Hook, startedBy } from './hook.ts'
+import { quoteLargeIntegers } from './quote-large-integers.ts'
 
 /** What a delivery is to start, or why it starts nothing. */
 export type HookIntent =
@@ -76,7 +77,7 @@ function parseBody(text: string, mediaType: string): unknown {
   return Object.fromEntries(fields)
 }
 
-const parseJson = (text: string): unknown => parseStrictJson(new TextEncoder().encode(text))
+const parseJson = (text: string): unknown => parseStrictText(quoteLargeIntegers(text))
 
 type EventTarget = Extract<NonNullable<Hook['to']>, { readonly event: string }>
 

@@ -1,6 +1,7 @@
 import { fromJsonText } from '@perdure/ports'
 import type { HookTarget, IncomingDelivery } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
+import { silentLogger } from '../engine/test-engine.fixture.ts'
 import { ALICE } from '../triggers/triggers.fixture.ts'
 import { aHook, startHookServer } from './hooks.fixture.ts'
 
@@ -71,6 +72,28 @@ describe('receiveHook', () => {
     await expect(server.receive({})).rejects.toEqual(refusal('hook-unavailable'))
   })
 
+  it('is unavailable while its secrets are blank, and never verifies with a blank secret', async () => {
+    const server = await startHookServer({ secrets: { 'env:SHOP': ' \n', 'env:OLD': '\ufeff' } })
+    for (const signature of ['', ' \n', undefined])
+      await expect(server.receive({}, { 'x-signature': signature })).rejects.toEqual(refusal('hook-unavailable'))
+
+    const half = await startHookServer({ secrets: { 'env:SHOP': ' \n', 'env:OLD': 'old' } })
+    await expect(half.receive({}, { 'x-signature': '' })).rejects.toEqual(refusal('hook-signature-invalid'))
+    expect(await half.receive({}, { 'x-signature': 'old' })).toMatchObject({ kind: 'delivery' })
+    expect(await server.deliveries()).toEqual([])
+  })
+
+  it('is unavailable when the function that verifies throws, and logs its error', async () => {
+    const failure = new Error('certificate not reachable')
+    const logged: unknown[] = []
+    const logger = { ...silentLogger, error: (...line: unknown[]) => void logged.push(line) }
+    const verifier = { headers: [], verify: () => Promise.reject(failure) }
+    const server = await startHookServer({ hooks: [aHook({ verifier })], logger })
+    await expect(server.receive({})).rejects.toEqual(refusal('hook-unavailable'))
+    expect(logged).toEqual([[expect.stringContaining('verify'), failure, { hookId: 'shop' }]])
+    expect(await server.deliveries()).toEqual([])
+  })
+
   it('answers a challenge without storing it', async () => {
     const server = await startHookServer()
     expect(await server.receive({}, { 'x-challenge': 'abc' })).toEqual({ kind: 'challenge', text: 'abc' })
@@ -81,12 +104,28 @@ describe('receiveHook', () => {
     const server = await startHookServer()
     for (const body of [{ order: 7 }, { order: 7 }, { order: 8 }])
       await server.receive(body, { 'x-delivery': undefined })
+    for (const order of [9, 10, 9]) await server.receive({ order }, { 'x-delivery': '' })
     await server.receive({}, { 'x-delivery': 'ü '.repeat(200) })
     await server.untilIdle()
 
     const ids = (await server.deliveries()).map(({ deliveryId }) => deliveryId)
     expect(ids).toEqual(ids.map(() => expect.stringMatching(/^sha256:[0-9a-f]{64}$/)))
-    expect(ids).toHaveLength(3)
+    expect(ids).toHaveLength(5)
+  })
+
+  it('passes on integers that a number cannot hold as texts of their digits', async () => {
+    const server = await startHookServer()
+    await server.receive(
+      '{"id":820982911946154508,"text":"is 9007199254740993","list":[-9007199254740992,9007199254740991,1.5]}',
+    )
+    await server.untilIdle()
+
+    expect(server.seen.map(({ input }) => input)).toEqual([
+      {
+        ...{ id: '820982911946154508', text: 'is 9007199254740993' },
+        list: ['-9007199254740992', 9_007_199_254_740_991, 1.5],
+      },
+    ])
   })
 
   it('refuses a body that is not UTF-8', async () => {

@@ -3,6 +3,7 @@ import {
   type Digest,
   type HookDeliveryRecord,
   type HookDeliveryStore,
+  type HookVerdict,
   type IdGenerator,
   type Logger,
   type Meter,
@@ -11,6 +12,7 @@ import {
   toJsonText,
   type UnitOfWork,
 } from '@perdure/ports'
+import type { HookRequest } from '@perdure/protocol'
 import { CONFLICT, retryConflicts } from '../concurrency/retry-conflicts.ts'
 import type { RunTargets } from '../targets/run-target.ts'
 import type { EmissionTurn } from '../workflows/emission-turns.ts'
@@ -28,7 +30,7 @@ export interface ReceiveHookDeps extends PlanDeliveryDeps {
   readonly digest: Pick<Digest, 'sha256' | 'startSha256'>
   readonly logger: Logger
   readonly meter: Meter
-  /** Resolves a reference to a secret; `undefined` if it cannot be resolved at the moment. */
+  /** Resolves a reference to a secret; `undefined` if it cannot be resolved at the moment. A blank one counts as missing. */
   readonly resolveSecret: (reference: string) => Promise<string | undefined>
 }
 
@@ -117,12 +119,21 @@ async function verify(
   { header, body }: { readonly header: HookCall['header']; readonly body: Uint8Array },
 ) {
   const resolved = await Promise.all(hook.secretRefs.map(resolveSecret))
-  const secrets = resolved.filter((secret) => secret !== undefined).map(trimmed)
+  // Anybody can sign with a blank secret.
+  const secrets = resolved.map((secret) => trimmed(secret ?? '')).filter((secret) => secret !== '')
   if (secrets.length === 0 && hook.secretRefs.length > 0) {
     logger.error('no secret of the hook can be resolved', undefined, { hookId: hook.id })
     throw perdureError('hook-unavailable')
   }
-  const verdict = await hook.verifier.verify({ hookId: hook.id, header, body, secrets, now: clock.now() })
+  const verdictOf = async (request: HookRequest): Promise<HookVerdict> => {
+    try {
+      return await hook.verifier.verify(request)
+    } catch (error) {
+      logger.error('the function verify of the hook threw an error', error, { hookId: hook.id })
+      return { kind: 'unavailable', reason: 'the function verify threw an error' }
+    }
+  }
+  const verdict = await verdictOf({ hookId: hook.id, header, body, secrets, now: clock.now() })
   if (verdict.kind === 'verified') return verdict
   meter.count('svc_hook_deliveries_total', { hook: hook.id, status: verdict.kind })
   logger.debug('a request to a hook was not verified', { hookId: hook.id, reason: verdict.reason })
@@ -137,7 +148,7 @@ const DELIVERY_ID = /^[!-~]{1,255}$/
 
 /** The id of the sender, or a hash in place of a missing or unusual one. */
 function idOf({ digest }: ReceiveHookDeps, deliveryId: string | undefined, body: Uint8Array): string {
-  if (deliveryId === undefined) return `sha256:${sha256OfBytes(digest, body)}`
+  if (deliveryId === undefined || deliveryId === '') return `sha256:${sha256OfBytes(digest, body)}`
   return DELIVERY_ID.test(deliveryId) ? deliveryId : `sha256:${digest.sha256(deliveryId)}`
 }
 

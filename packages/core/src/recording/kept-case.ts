@@ -49,8 +49,8 @@ const SECRET_NAME =
   /^(?:password|passwd|pwd|passphrase|secret|client[-_]?secret|token|(?:access|refresh|id|auth)[-_]?token|api[-_]?key|(?:access|private)[-_]?key|authorization|cookie)$/i
 
 /**
- * The value with credentials, keys, connection strings and e-mail addresses redacted in all of its texts, and with every text whose
- * member has the name of a secret.
+ * The value with credentials, keys, connection strings and e-mail addresses redacted in all of its texts, and with every text and
+ * number below a member with the name of a secret.
  */
 export function redactContent(value: unknown): unknown {
   if (typeof value === 'string') return sanitizeText(value)
@@ -58,7 +58,14 @@ export function redactContent(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const members = Object.entries(value).map(([name, member]) => [
     sanitizeText(name),
-    typeof member === 'string' && SECRET_NAME.test(name) ? '[redacted:credential]' : redactContent(member),
+    SECRET_NAME.test(name) ? hideContent(member) : redactContent(member),
   ])
   return Object.fromEntries(members)
+}
+
+function hideContent(value: unknown): unknown {
+  if (typeof value === 'string' || typeof value === 'number') return '[redacted:credential]'
+  if (Array.isArray(value)) return value.map(hideContent)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [sanitizeText(name), hideContent(member)]))
 }

@@ -6,6 +6,7 @@ import { agentOf, createTestEngine } from '../engine/test-engine.fixture.ts'
 const ANN = { subject: 'alice', scopes: ['runs:read'] }
 const VIC = { subject: 'vic', scopes: ['runs:read', 'agents:read'] }
 const AUDITOR = { subject: 'auditor', scopes: ['runs:read', 'traces:read:sanitized'] }
+const HIDDEN = '[redacted:credential]'
 const ADMIN = { subject: 'admin', scopes: ['admin:*'] }
 
 const chat = (text: string, over: object = {}) => ({
@@ -116,6 +117,24 @@ describe('keepCase', () => {
 
     expect(kept).not.toHaveProperty('expected')
     expect(notes).toEqual(['The run failed, so the case has no expected text: add the right answer.'])
+  })
+
+  it('redacts every text and number below a member with the name of a secret', async () => {
+    const { send, keep } = world()
+    const secrets = {
+      token: ['one', { deep: 'two' }],
+      Password: 1234,
+      secret: null,
+      cookie: { set: true, value: 'three' },
+    }
+    const id = await send({ text: 'hello', ...secrets })
+
+    expect((await keep(id)).case).toMatchObject({
+      input: {
+        ...{ text: 'hello', token: [HIDDEN, { deep: HIDDEN }] },
+        ...{ Password: HIDDEN, secret: null, cookie: { set: true, value: HIDDEN } },
+      },
+    })
   })
 
   it('redacts secrets, unless raw is requested and allowed', async () => {

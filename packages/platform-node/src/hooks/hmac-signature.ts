@@ -20,6 +20,7 @@ const digestOf = ({ algorithm, pieces }: SignedContent, key: Uint8Array): Buffer
 export function isSigned(content: SignedContent, keys: readonly Uint8Array[], signatures: readonly Buffer[]): boolean {
   let isMatch = false
   for (const key of keys) {
+    if (key.length === 0) continue // anybody can sign with it
     const expected = digestOf(content, key)
     for (const given of signatures) {
       const isEqual = timingSafeEqual(expected, given.length === expected.length ? given : expected)

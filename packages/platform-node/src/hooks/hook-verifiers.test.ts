@@ -12,6 +12,17 @@ const open = ({ verify, secret }: Sample): HookVerifier => verifiers.open({ veri
 const kindOf = async (sample: Sample, over: Partial<HookRequest> = {}) =>
   (await open(sample).verify(requestOf(sample, over))).kind
 
+const hmacWith = (secretEncoding: 'utf8' | 'hex' | 'base64'): HookVerify => ({
+  kind: 'hmac',
+  header: 'x-sig',
+  algorithm: 'sha256',
+  encoding: 'hex',
+  prefix: '',
+  payload: '{body}',
+  timestampUnit: 'seconds',
+  secretEncoding,
+})
+
 describe.each(SENT)('the verifier %s', (_, sample) => {
   it('accepts the example and finds the id of the delivery', async () => {
     expect(await open(sample).verify(requestOf(sample))).toEqual({ kind: 'verified', deliveryId: sample.deliveryId })
@@ -124,6 +135,50 @@ describe('createHookVerifiers', () => {
   it('refuses to open standard-webhooks with a secret of another form', () => {
     for (const secret of ['whsec_short', 'not base64!', ''])
       expect(() => verifiers.open({ verify: 'standard-webhooks', secrets: [secret] })).toThrow('whsec_')
+  })
+
+  it('refuses a signature with an empty key, which anybody can compute', async () => {
+    const noKeys: readonly (readonly [name: string, secret: string])[] = [
+      ...Object.keys(SAMPLES).map((name) => [name, ''] as const),
+      ...[['standard-webhooks', 'whsec_'] as const, ['hmac', 'not hex'] as const],
+    ]
+    for (const [name, secret] of noKeys) {
+      const sample = SAMPLES[name] as Sample
+      const { body, at, headers } = sample
+      const signed = open(sample).sign?.({ deliveryId: 'd-1', body, now: at * 1_000 }, secret)
+      const forged = { ...sample, headers: { ...headers, ...signed } }
+      expect([name, secret, await kindOf(forged, { secrets: [secret] })]).toEqual([name, secret, 'refused'])
+    }
+  })
+
+  it('uses no part of a secret that is replaced by one of another form', async () => {
+    const hmac = SAMPLES.hmac as Sample
+    const signed = open(hmac).sign?.({ deliveryId: 'd-1', body: hmac.body, now: hmac.at * 1_000 }, 'c0')
+    expect(await kindOf({ ...hmac, headers: { ...hmac.headers, ...signed } }, { secrets: ['c0'] })).toBe('verified')
+    expect(await kindOf({ ...hmac, headers: { ...hmac.headers, ...signed } }, { secrets: ['c0-x'] })).toBe('refused')
+
+    const standard = SAMPLES['standard-webhooks'] as Sample
+    const { body, at, headers } = standard
+    const short = open(standard).sign?.({ deliveryId: 'd-1', body, now: at * 1_000 }, 'whsec_AAAA')
+    expect(await kindOf({ ...standard, headers: { ...headers, ...short } }, { secrets: ['whsec_AAAA'] })).toBe(
+      'refused',
+    )
+  })
+
+  it('refuses to open an hmac with a secret that its secretEncoding does not fit', () => {
+    const open = (secretEncoding: 'utf8' | 'hex' | 'base64', secret: string) =>
+      verifiers.open({ verify: hmacWith(secretEncoding), secrets: [secret] })
+    for (const secret of ['gh-secret', 'abc', 'abxyz0', ''])
+      expect(() => open('hex', secret)).toThrow('the secret is not hex')
+    for (const secret of ['not base64!', '', '='])
+      expect(() => open('base64', secret)).toThrow('the secret is not base64')
+    for (const [encoding, secret] of [
+      ['hex', '00fF'],
+      ['base64', 'b3RoZXI='],
+      ['base64', 'b3RoZXI'],
+      ['utf8', 'ü !'],
+    ] as const)
+      expect(() => open(encoding, secret)).not.toThrow()
   })
 
   it('accepts only an object of a function, and passes the request on', async () => {

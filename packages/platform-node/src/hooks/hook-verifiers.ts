@@ -2,7 +2,7 @@ import type { HookVerifiers, JwtVerifier } from '@perdure/ports'
 import type { HookPlatform } from '@perdure/protocol'
 import { custom } from './custom.ts'
 import { github } from './github.ts'
-import { hmac } from './hmac.ts'
+import { checkHmacSecrets, hmac } from './hmac.ts'
 import { jwt } from './jwt.ts'
 import { linear } from './linear.ts'
 import type { Platform } from './platform.ts'
@@ -25,6 +25,7 @@ export const createHookVerifiers = (verifier: JwtVerifier): HookVerifiers => ({
   open({ verify, toleranceSeconds, secrets }) {
     if (typeof verify === 'function') return custom(verify)
     if (typeof verify === 'object') {
+      if (verify.kind === 'hmac') checkHmacSecrets(verify, secrets)
       return verify.kind === 'hmac'
         ? hmac(verify, toleranceSeconds)
         : jwt(verify, { toleranceSeconds, secrets, verifier })

@@ -5,8 +5,12 @@ const PREFIX = 'whsec_'
 const MIN_KEY_BYTES = 16
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
-const keyOf = (secret: string): Buffer =>
-  Buffer.from(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret, 'base64')
+const textOf = (secret: string): string => (secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret)
+
+const keyOf = (secret: string): Buffer => Buffer.from(textOf(secret), 'base64')
+
+/** A secret can be replaced by one of another form while the server runs. */
+const isKey = (secret: string): boolean => BASE64.test(textOf(secret)) && keyOf(secret).length >= MIN_KEY_BYTES
 
 const contentOf = (id: string, timestamp: string, body: string | Uint8Array) =>
   ({ algorithm: 'sha256', pieces: [`${id}.${timestamp}.`, body] }) as const
@@ -14,8 +18,7 @@ const contentOf = (id: string, timestamp: string, body: string | Uint8Array) =>
 /** https://www.standardwebhooks.com, also under the header names of Svix. */
 export const standardWebhooks: Platform = {
   checkSecret(secret) {
-    const text = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret
-    if (BASE64.test(text) && keyOf(secret).length >= MIN_KEY_BYTES) return
+    if (isKey(secret)) return
     throw new Error(`the secret is not whsec_ followed by at least ${MIN_KEY_BYTES} bytes in base64`)
   },
   open: (toleranceSeconds = DEFAULT_TOLERANCE_SECONDS) => ({
@@ -29,7 +32,7 @@ export const standardWebhooks: Platform = {
       if (timestamp === undefined) return missing(names.timestamp)
       if (signature === undefined) return missing(names.signature)
       const given = signature.split(' ').flatMap((part) => (part.startsWith('v1,') ? [part.slice('v1,'.length)] : []))
-      if (!isSigned(contentOf(id, timestamp, body), secrets.map(keyOf), decodeAll(given, 'base64')))
+      if (!isSigned(contentOf(id, timestamp, body), secrets.filter(isKey).map(keyOf), decodeAll(given, 'base64')))
         return WRONG_SIGNATURE
       return timeProblem(timestamp, { now, toleranceSeconds }) ?? { kind: 'verified', deliveryId: id }
     },

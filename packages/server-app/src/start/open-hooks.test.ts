@@ -54,5 +54,10 @@ describe('webhooks.in', () => {
     await expect(start({ ...GITHUB, verify: 'standard-webhooks' }, 'not base64!')).rejects.toThrow(
       'webhooks.in.0.secretRef: the secret is not whsec_ followed by',
     )
+    for (const blank of ['  ', '\n', '\ufeff'])
+      await expect(start(GITHUB, blank)).rejects.toThrow('webhooks.in.0.secretRef: the secret is blank')
+    await expect(start({ ...GITHUB, verify: { ...HMAC, secretEncoding: 'hex' } }, 'not hex')).rejects.toThrow(
+      'webhooks.in.0.secretRef: the secret is not hex',
+    )
   })
 })

@@ -44,6 +44,7 @@ async function openHook(
   const secrets: string[] = []
   for (const reference of secretRefs) secrets.push(textOf(await resolveSecret(deps, field, reference)))
   try {
+    if (secrets.includes('')) throw new Error('the secret is blank')
     const verifier = deps.hookVerifiers.open({ verify, secrets, toleranceSeconds })
     return { id, verify, to, headers, secretRefs, verifier }
   } catch (cause) {

@@ -28,7 +28,7 @@ const conditions = ['perdure-source', 'module', 'node', 'development|production'
  * Generous limits, because a slow machine only takes longer. A test of a promised time has a bound of its own, several
  * times the promise.
  */
-const GENEROUS = { testTimeout: 300_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } }
+const GENEROUS = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } }
 
 /**
  * The test files of a project share a few processes, which load the sources once. This halves the processor time, but a

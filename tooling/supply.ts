@@ -95,7 +95,7 @@ export const MAX_TARBALL_KB: Readonly<Record<string, number>> = {
   '@perdure/cli': 480,
   '@perdure/client': 75,
   '@perdure/console': 330,
-  '@perdure/core': 1_000,
+  '@perdure/core': 1_050,
   '@perdure/evals': 65,
   '@perdure/http': 150,
   '@perdure/in-memory': 95,

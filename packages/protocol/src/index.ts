@@ -58,6 +58,7 @@ export {
   SUBPROTOCOL,
   TICKET_PREFIX,
 } from './frames.ts'
+export { HOOK_DELIVERY_STATUSES } from './hook-delivery-statuses.ts'
 export { ID_PREFIXES, IDEMPOTENCY_KEY, IdempotencyKey, type IdKind, OPERATOR_ID, OperatorId, Timestamp } from './ids.ts'
 export type { HookRequest, HookVerification, IncomingDelivery } from './incoming-delivery.ts'
 export {

@@ -1,4 +1,5 @@
 import type { PerdureClient } from '@perdure/client'
+import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import type { Callers } from './callers.ts'
 import { SESSION_PREFIX, wakeEventOf } from './chat-names.ts'
 
@@ -68,7 +69,7 @@ export function createRunWatch(callers: () => Promise<Callers>, agentId: string)
     },
     async wakeAll() {
       const client = (await callers()).bridge()
-      for (const status of ['suspended', 'queued', 'running'] as const) {
+      for (const status of ACTIVE_RUN_STATUSES) {
         for await (const { id, sessionId } of client.runs.list({ agentId, status })) {
           if (sessionId?.startsWith(SESSION_PREFIX)) await client.events.emit(wakeEventOf(id), {})
         }

@@ -1,4 +1,5 @@
 import { isPerdureError } from '@perdure/client'
+import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import type { Callers } from './callers.ts'
 import type { ChatEvent } from './chat-event.ts'
 import { sessionIdOf, wakeEventOf } from './chat-names.ts'
@@ -11,7 +12,7 @@ export async function stopTurns(
   { user, threadId }: Pick<Extract<ChatEvent, { readonly kind: 'stop' }>, 'user' | 'threadId'>,
 ): Promise<void> {
   const client = callers.user(user, threadId)
-  for (const status of ['queued', 'running', 'suspended'] as const) {
+  for (const status of ACTIVE_RUN_STATUSES) {
     for await (const { id: runId } of client.runs.list({ sessionId: sessionIdOf(threadId), status })) {
       await client.runs.abort(runId, { reason: REASON }).catch(unlessEnded)
       await callers.bridge().events.emit(wakeEventOf(runId), {})

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { documented, member } from '../documented.ts'
+import { HOOK_DELIVERY_STATUSES } from '../hook-delivery-statuses.ts'
 import { Timestamp } from '../ids.ts'
 import { strictObject } from '../plain-object.ts'
 import { Count } from './count.ts'
@@ -29,7 +30,7 @@ export const Hook = documented(
   { id: 'github', path: '/v1/hooks/github', verify: 'github', secrets: 1, to: { agentId: 'triage' } },
 )
 
-export const HookDeliveryStatus = v.picklist(['accepted', 'ignored', 'dead'])
+export const HookDeliveryStatus = v.picklist(HOOK_DELIVERY_STATUSES)
 /**
  * `accepted`: what it starts was committed with it. `ignored`: there was nothing to start. `dead`: it could not be
  * handled; it is kept until it is replayed or removed.

@@ -1,3 +1,4 @@
+import { HOOK_DELIVERY_STATUSES } from '@perdure/protocol'
 import { may, mayChange, useApp } from '../app-context.ts'
 import type { Hook, HookDelivery, HookDeliverySummary } from '../client/resources.ts'
 import { Card, Facts, Heading, Shown, Status, shortId } from '../parts/basics.tsx'
@@ -44,13 +45,11 @@ export function HooksPage() {
   )
 }
 
-const STATUSES = ['accepted', 'ignored', 'dead'] as const
-
 /** One hook and what it has received. The dead deliveries wait until somebody replays them. */
 export function HookPage({ hookId }: { readonly hookId: string }) {
   const app = useApp()
   const { client, route } = app
-  const status = STATUSES.find((one) => one === route.query.status)
+  const status = HOOK_DELIVERY_STATUSES.find((one) => one === route.query.status)
   const hook = useLoaded(() => client.hooks.get(hookId), [hookId])
   const loaded = usePages((cursor) => client.hooks.deliveries(hookId, { limit: 50, cursor, status }), [hookId, status])
   const { act, isBusy } = useAction()
@@ -85,7 +84,7 @@ export function HookPage({ hookId }: { readonly hookId: string }) {
             onChange={({ currentTarget }) => replaceQuery(route, { status: currentTarget.value })}
           >
             <option value="">all</option>
-            {STATUSES.map((one) => (
+            {HOOK_DELIVERY_STATUSES.map((one) => (
               <option key={one}>{one}</option>
             ))}
           </select>

@@ -88,7 +88,7 @@ describe('a photo in a chat message', () => {
     const message = { id: 'm1', role: 'user', metadata: { onBusy: 'halt' }, parts: [part] }
     const response = await post('/agents/see/chat', { id: 'c', trigger: 'submit-message', messages: [message] })
 
-    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('must be one of queue')])
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('must be one of reject')])
     expect(await (await call('/files')).json()).toMatchObject({ items: [] })
   })
 

@@ -220,7 +220,7 @@ describe('onBusy of a request of another protocol', () => {
     if (ask === response) await send('/sessions', { id: 't', agentId: 'guide' })
     const first = ask('one')
     await accepted(1)
-    expect(await ask('two', { onBusy: 'halt' })).toContain('must be one of queue, steer, interrupt, reject')
+    expect(await ask('two', { onBusy: 'halt' })).toContain('must be one of reject, queue, steer, interrupt')
     expect(await ask('three', { onBusy: 'reject' })).toContain('agent-busy')
     const fourth = ask('four', { onBusy: 'steer' })
     await accepted(2)

@@ -1,5 +1,4 @@
 import type { PerdureClient } from '@perdure/client'
-import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import type { Callers } from './callers.ts'
 import { SESSION_PREFIX, wakeEventOf } from './chat-names.ts'
 
@@ -69,7 +68,8 @@ export function createRunWatch(callers: () => Promise<Callers>, agentId: string)
     },
     async wakeAll() {
       const client = (await callers()).bridge()
-      for (const status of ACTIVE_RUN_STATUSES) {
+      // In the order in which a run passes through them: one that continues meanwhile is in a later list.
+      for (const status of ['suspended', 'queued', 'running'] as const) {
         for await (const { id, sessionId } of client.runs.list({ agentId, status })) {
           if (sessionId?.startsWith(SESSION_PREFIX)) await client.events.emit(wakeEventOf(id), {})
         }

@@ -23,7 +23,6 @@ const TWICE: Readonly<Record<string, string>> = {
   'costUsd durationMs runs signal': LOADED_LATER,
   'failed flaky passed': LOADED_LATER,
   'delta end start': 'the console does not import core',
-  'token.insert token.prune token.rehash token.retire token.revoke token.touch': 'rows of each adapter',
 }
 
 /** A list may be repeated in one file, where both are in sight. */

@@ -1,2 +1,2 @@
-/** What the server did with a delivery. */
+/** How the server has handled a delivery. */
 export const HOOK_DELIVERY_STATUSES = ['accepted', 'ignored', 'dead'] as const

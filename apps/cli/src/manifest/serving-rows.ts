@@ -8,7 +8,7 @@ export const SERVING_FLAGS: readonly FlagSpec[] = [
   { name: 'demo', type: 'boolean', note: 'register the demo agents echo and digest' },
 ]
 
-/** What both print once they listen. */
+/** Both commands print this once they listen. */
 export const Listening = v.object({
   event: v.literal('listening'),
   host: v.string(),

@@ -68,7 +68,7 @@ export interface ApprovalItem {
   readonly answer?: unknown
 }
 
-/** What an agent says about a source. */
+/** The members by which an agent describes a source. */
 export const SOURCE_MEMBERS = ['url', 'title', 'mediaType', 'filename'] as const
 
 export interface SourceItem {

@@ -63,8 +63,8 @@ export interface WorkerHostOptions {
 const MAX_GROUPS = 2
 
 /**
- * V8 would let the garbage of the thread grow to about 100 MiB before it collects it. What the thread allocates is dead
- * after its commit, so that a collection costs little however often it runs.
+ * V8 would let the garbage of the thread grow to about 100 MiB before it collects it. The objects of a commit are dead when
+ * it ends, so that a collection costs little however often it runs.
  */
 const MAX_YOUNG_MIB = 16
 

@@ -4,9 +4,9 @@ import { type Fields, isFields, type Parts, textOf } from './fold-parts.ts'
 import type { ToolPart } from './message-parts.ts'
 import { resultFileIn } from './result-file.ts'
 
-/** The calls of tools, and the approvals that they or the code of the run wait for. */
 type CallPart = 'start' | 'delta' | 'end'
 
+/** The calls of tools, and the approvals that they or the code of the run wait for. */
 export interface Calls {
   /** What the model says about a call: its start, a piece of its arguments, or its end. */
   call(part: CallPart, fields: Fields): void

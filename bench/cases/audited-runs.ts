@@ -1,4 +1,4 @@
-import { RUN, startPerdure } from '../harness/perdure.ts'
+import { auditEnv, RUN, startPerdure } from '../harness/perdure.ts'
 import { alternate } from '../harness/rounds.ts'
 import { inFolder } from '../harness/server-process.ts'
 import type { BenchCase } from './bench-case.ts'
@@ -13,14 +13,7 @@ export const auditedRuns: BenchCase = {
         const plain = await startPerdure({ folder: plainFolder })
         const audited = await startPerdure({
           folder,
-          env: {
-            PERDURE_AUDIT_ENABLED: 'true',
-            PERDURE_AUDIT_PATH: `${folder}/audit.db`,
-            PERDURE_AUDIT_PASSPHRASE_REF: 'env:BENCH_PASSPHRASE',
-            BENCH_PASSPHRASE: 'bench passphrase of at least thirty-two bytes',
-            PERDURE_AUDIT_KEY_REF: 'env:BENCH_AUDIT_KEY',
-            BENCH_AUDIT_KEY: 'bench key of at least thirty-two bytes',
-          },
+          env: auditEnv(folder),
         })
         const onPlain = keyedRuns(plain, RUN, effort)
         const onAudited = keyedRuns(audited, RUN, effort)

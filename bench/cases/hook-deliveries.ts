@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Cores, coresOf } from '../harness/cores.ts'
 import { sendDeliveries } from '../harness/hook-deliveries.ts'
-import { startShipped } from '../harness/perdure.ts'
+import { auditEnv, startShipped } from '../harness/perdure.ts'
 import type { Comparison } from '../harness/rounds.ts'
 import { inFolder } from '../harness/server-process.ts'
 import type { BenchCase, Effort } from './bench-case.ts'
@@ -15,16 +15,7 @@ const SECRET = 'bench secret of a hook'
 
 const envOf = (folder: string, isAudited: boolean) => ({
   BENCH_HOOK_SECRET: SECRET,
-  ...(isAudited
-    ? {
-        PERDURE_AUDIT_ENABLED: 'true',
-        PERDURE_AUDIT_PATH: `${folder}/audit.db`,
-        PERDURE_AUDIT_PASSPHRASE_REF: 'env:BENCH_PASSPHRASE',
-        BENCH_PASSPHRASE: 'bench passphrase of at least thirty-two bytes',
-        PERDURE_AUDIT_KEY_REF: 'env:BENCH_AUDIT_KEY',
-        BENCH_AUDIT_KEY: 'bench key of at least thirty-two bytes',
-      }
-    : {}),
+  ...(isAudited ? auditEnv(folder) : {}),
 })
 
 interface Counted {

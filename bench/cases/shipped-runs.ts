@@ -1,6 +1,6 @@
 import { type Cores, coresOf } from '../harness/cores.ts'
 import { sendLoad } from '../harness/load.ts'
-import { JSON_HEADERS, RETRY_RUN, RUN, RUN_BODY, startShipped } from '../harness/perdure.ts'
+import { auditEnv, JSON_HEADERS, RETRY_RUN, RUN, RUN_BODY, startShipped } from '../harness/perdure.ts'
 import { alternate, type Comparison, type LoadCost, median } from '../harness/rounds.ts'
 import { inFolder, type ServerProcess, startFloor } from '../harness/server-process.ts'
 import type { BenchCase, Effort } from './bench-case.ts'
@@ -172,14 +172,7 @@ const REQUEST_LOG = (): Setting => ({
 const AUDIT = (folder: string): Setting => ({
   title: 'with the audit log',
   without: {},
-  with: {
-    PERDURE_AUDIT_ENABLED: 'true',
-    PERDURE_AUDIT_PATH: `${folder}/audit.db`,
-    PERDURE_AUDIT_PASSPHRASE_REF: 'env:BENCH_PASSPHRASE',
-    BENCH_PASSPHRASE: 'bench passphrase of at least thirty-two bytes',
-    PERDURE_AUDIT_KEY_REF: 'env:BENCH_AUDIT_KEY',
-    BENCH_AUDIT_KEY: 'bench key of at least thirty-two bytes',
-  },
+  with: auditEnv(folder),
   atLeast: 0.75,
 })
 

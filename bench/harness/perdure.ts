@@ -25,6 +25,16 @@ export const startPerdure = ({ folder, env = {}, command }: PerdureOptions): Pro
     env: { ...('PERDURE_STORAGE_KIND' in env ? {} : { PERDURE_STORAGE_PATH: join(folder, 'data.db') }), ...env },
   })
 
+/** Encrypted audit entries, in a file of the folder. */
+export const auditEnv = (folder: string) => ({
+  PERDURE_AUDIT_ENABLED: 'true',
+  PERDURE_AUDIT_PATH: join(folder, 'audit.db'),
+  PERDURE_AUDIT_PASSPHRASE_REF: 'env:BENCH_PASSPHRASE',
+  BENCH_PASSPHRASE: 'bench passphrase of at least thirty-two bytes',
+  PERDURE_AUDIT_KEY_REF: 'env:BENCH_AUDIT_KEY',
+  BENCH_AUDIT_KEY: 'bench key of at least thirty-two bytes',
+})
+
 export interface ShippedPerdure {
   readonly server: ServerProcess
   /** Headers of a request, with a token. */

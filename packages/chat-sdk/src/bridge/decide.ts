@@ -2,7 +2,7 @@ import { isPerdureError } from '@perdure/client'
 import type { Chat } from 'chat'
 import type { Callers } from './callers.ts'
 import type { ChatUser, DecisionEvent } from './chat-event.ts'
-import { keyOf, wakeEventOf } from './chat-names.ts'
+import { keyOf } from './chat-names.ts'
 
 export interface DecideDeps {
   readonly chat: Chat
@@ -26,7 +26,7 @@ export async function decide(
       },
     )
   if (outcome === 'refused') await tell(chat, { user, threadId })
-  await callers.bridge().events.emit(wakeEventOf(runId), {})
+  await callers.wake(runId)
   return outcome
 }
 

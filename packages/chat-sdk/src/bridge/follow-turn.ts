@@ -1,11 +1,11 @@
 import type { PerdureClient } from '@perdure/client'
 import { beginFold, type FoldState, foldEvent, outputText, transcriptOf } from '@perdure/core'
-import { ENDED_RUN_STATUSES } from '@perdure/protocol'
+import type { RunStatusName } from '@perdure/protocol'
 import type { Answer } from './answer.ts'
 
 /** How a run stands when there is nothing more to show at present. */
 export interface Look {
-  readonly status: string
+  readonly status: RunStatusName
   /** The whole text of the run. */
   readonly text: string
   readonly error?: string | undefined
@@ -22,9 +22,6 @@ export interface FollowOptions {
   readonly now: () => number
   readonly signal: AbortSignal
 }
-
-const ENDED: ReadonlySet<string> = new Set(ENDED_RUN_STATUSES)
-export const hasEnded = ({ status }: Pick<Look, 'status'>): boolean => ENDED.has(status)
 
 /** Shows the text of a run while it arrives, until the run ends or waits. Ends at once for a run that is queued. */
 export async function followTurn(options: FollowOptions): Promise<Look> {
@@ -43,7 +40,7 @@ export async function followTurn(options: FollowOptions): Promise<Look> {
 interface Shown {
   readonly fold: FoldState
   /** The status of a run that waits; `undefined` for one that has ended. */
-  readonly waits?: string | undefined
+  readonly waits?: RunStatusName | undefined
   readonly lastEventId?: string | undefined
 }
 

@@ -1,4 +1,5 @@
 import type { RunContext } from '@perdure/core'
+import { isTerminal } from '@perdure/protocol'
 import type { Chat } from 'chat'
 import type { PerdureState } from '../state/perdure-state.ts'
 import { createAnswer } from './answer.ts'
@@ -6,7 +7,7 @@ import type { Callers } from './callers.ts'
 import type { ChatEvent, MessageEvent } from './chat-event.ts'
 import { wakeEventOf } from './chat-names.ts'
 import { type DecideDeps, decide } from './decide.ts'
-import { followTurn, hasEnded, type Look } from './follow-turn.ts'
+import { followTurn, type Look } from './follow-turn.ts'
 import { createPosts } from './posts.ts'
 import type { RunWatch } from './run-watch.ts'
 import { showApprovals } from './show-approvals.ts'
@@ -87,7 +88,7 @@ async function showTurn(deps: HandleEventDeps, { event, runId, signal }: ShownTu
   if (look.status === 'queued') return { isOver: false }
   await showApprovals({ chat, client, posts, user, threadId }, runId, () => answer.breakAt(look.text))
   await answer.show(withOutcome(look, runId, errorText))
-  return { isOver: hasEnded(look), lastEventId: look.lastEventId }
+  return { isOver: isTerminal(look.status), lastEventId: look.lastEventId }
 }
 
 function withOutcome({ status, text, error = status }: Look, runId: string, errorText: HandleEventDeps['errorText']) {

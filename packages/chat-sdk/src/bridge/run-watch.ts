@@ -1,6 +1,6 @@
 import type { PerdureClient } from '@perdure/client'
 import type { Callers } from './callers.ts'
-import { SESSION_PREFIX, wakeEventOf } from './chat-names.ts'
+import { SESSION_PREFIX } from './chat-names.ts'
 
 /**
  * Wakes the follower of a run when the wait of the run ends, whoever has caused it: a decision in the console or over the
@@ -48,7 +48,7 @@ export function createRunWatch(callers: () => Promise<Callers>, agentId: string)
 
   const wakeAtEnd = async (client: PerdureClient, runId: string, lastEventId: string | undefined): Promise<void> => {
     const hasEnded = await untilWaitEnds(client, runId, lastEventId)
-    const wake = async () => (await callers()).bridge().events.emit(wakeEventOf(runId), {})
+    const wake = async () => (await callers()).wake(runId)
     if (hasEnded) {
       await wake()
       await new Promise((resolve) => setTimeout(resolve, REPEATED_AFTER_MS).unref())
@@ -67,11 +67,11 @@ export function createRunWatch(callers: () => Promise<Callers>, agentId: string)
       wakeAtEnd(client, runId, lastEventId).catch(() => watched.delete(runId))
     },
     async wakeAll() {
-      const client = (await callers()).bridge()
+      const { bridge, wake } = await callers()
       // In the order in which a run passes through them: one that continues meanwhile is in a later list.
       for (const status of ['suspended', 'queued', 'running'] as const) {
-        for await (const { id, sessionId } of client.runs.list({ agentId, status })) {
-          if (sessionId?.startsWith(SESSION_PREFIX)) await client.events.emit(wakeEventOf(id), {})
+        for await (const { id, sessionId } of bridge().runs.list({ agentId, status })) {
+          if (sessionId?.startsWith(SESSION_PREFIX)) await wake(id)
         }
       }
     },

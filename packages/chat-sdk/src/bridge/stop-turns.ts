@@ -2,7 +2,7 @@ import { isPerdureError } from '@perdure/client'
 import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import type { Callers } from './callers.ts'
 import type { ChatEvent } from './chat-event.ts'
-import { sessionIdOf, wakeEventOf } from './chat-names.ts'
+import { sessionIdOf } from './chat-names.ts'
 
 const REASON = 'stopped in the chat'
 
@@ -15,7 +15,7 @@ export async function stopTurns(
   for (const status of ACTIVE_RUN_STATUSES) {
     for await (const { id: runId } of client.runs.list({ sessionId: sessionIdOf(threadId), status })) {
       await client.runs.abort(runId, { reason: REASON }).catch(unlessEnded)
-      await callers.bridge().events.emit(wakeEventOf(runId), {})
+      await callers.wake(runId)
     }
   }
 }

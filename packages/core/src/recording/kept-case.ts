@@ -52,20 +52,18 @@ const SECRET_NAME =
  * The value with credentials, keys, connection strings and e-mail addresses redacted in all of its texts, and with every text and
  * number below a member with the name of a secret.
  */
-export function redactContent(value: unknown): unknown {
-  if (typeof value === 'string') return sanitizeText(value)
-  if (Array.isArray(value)) return value.map(redactContent)
+export const redactContent = (value: unknown): unknown => redacted(value, false)
+
+const HIDDEN = '[redacted:credential]'
+
+function redacted(value: unknown, isSecret: boolean): unknown {
+  if (typeof value === 'string') return isSecret ? HIDDEN : sanitizeText(value)
+  if (typeof value === 'number') return isSecret ? HIDDEN : value
+  if (Array.isArray(value)) return value.map((one) => redacted(one, isSecret))
   if (typeof value !== 'object' || value === null) return value
   const members = Object.entries(value).map(([name, member]) => [
     sanitizeText(name),
-    SECRET_NAME.test(name) ? hideContent(member) : redactContent(member),
+    redacted(member, isSecret || SECRET_NAME.test(name)),
   ])
   return Object.fromEntries(members)
-}
-
-function hideContent(value: unknown): unknown {
-  if (typeof value === 'string' || typeof value === 'number') return '[redacted:credential]'
-  if (Array.isArray(value)) return value.map(hideContent)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [sanitizeText(name), hideContent(member)]))
 }

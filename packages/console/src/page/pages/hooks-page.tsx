@@ -2,6 +2,7 @@ import { HOOK_DELIVERY_STATUSES } from '@perdure/protocol'
 import { may, mayChange, useApp } from '../app-context.ts'
 import type { Hook, HookDelivery, HookDeliverySummary } from '../client/resources.ts'
 import { Card, Facts, Heading, Shown, Status, shortId } from '../parts/basics.tsx'
+import { Choice } from '../parts/choice.tsx'
 import { DataTable } from '../parts/data-table.tsx'
 import { jsonOrText } from '../parts/json-or-text.ts'
 import { JsonView } from '../parts/json-view.tsx'
@@ -77,18 +78,13 @@ export function HookPage({ hookId }: { readonly hookId: string }) {
         )}
       </Shown>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <label>
-          Status
-          <select
-            value={status ?? ''}
-            onChange={({ currentTarget }) => replaceQuery(route, { status: currentTarget.value })}
-          >
-            <option value="">all</option>
-            {HOOK_DELIVERY_STATUSES.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          name="Status"
+          value={status}
+          options={HOOK_DELIVERY_STATUSES}
+          none="all"
+          onChange={(chosen) => replaceQuery(route, { status: chosen ?? '' })}
+        />
       </form>
       <Paged loaded={loaded}>
         {(deliveries) => (

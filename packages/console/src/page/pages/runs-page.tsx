@@ -3,6 +3,7 @@ import { may, mayChange, useApp } from '../app-context.ts'
 import { failureOf } from '../client/failure.ts'
 import type { RunSummary } from '../client/resources.ts'
 import { Empty, Heading, NoRunList, Shown } from '../parts/basics.tsx'
+import { Choice } from '../parts/choice.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { replaceQuery } from '../route.ts'
 import { withOlder } from '../runs/merge-run-pages.ts'
@@ -194,32 +195,6 @@ function TextFilter({ field = FIELDS[0][0], value, onChange }: TextFilterProps) 
         key={value}
         onChange={({ currentTarget }) => onChange({ field, value: currentTarget.value.trim() || undefined })}
       />
-    </label>
-  )
-}
-
-function Choice({
-  name,
-  value,
-  options,
-  onChange,
-}: {
-  readonly name: string
-  readonly value: string | undefined
-  readonly options: readonly string[]
-  readonly onChange: (value: string | undefined) => void
-}) {
-  return (
-    <label>
-      {name}
-      <select value={value ?? ''} onChange={({ currentTarget }) => onChange(currentTarget.value || undefined)}>
-        <option value="">any</option>
-        {options.map((one) => (
-          <option key={one} value={one}>
-            {one.replace(/^(agent|workflow):/, '')}
-          </option>
-        ))}
-      </select>
     </label>
   )
 }

@@ -68,12 +68,14 @@ async function converseWithKills(
     killer.arm(next.shift() ?? NEVER)
     await server.start().catch(revive)
   }
+  const until = performance.now() + 2 * PATIENCE_MS
   for (let isOver = false; !isOver; ) {
     isOver = await converse(server, conversation).then(
       () => true,
       async (error: unknown) => {
         // The client of a killed server gets no other error.
         if (!(error instanceof TypeError)) throw error
+        if (performance.now() > until) throw error
         if (killer.peek().hasKilled) await revive()
         else await pause(20)
         return false

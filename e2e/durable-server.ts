@@ -111,6 +111,9 @@ export interface CallOptions {
 /** Calls the API with this token unless a call names another one. */
 export type Call = <T = Shown>(method: string, path: string, more?: CallOptions) => Promise<Answer<T>>
 
+/** Longer than any answer takes, so that a request without an answer is named. */
+const ANSWER_MS = 120_000
+
 /** @param url the address of the API; it may change when the server restarts */
 export const createCall =
   (url: () => string, token: string): Call =>
@@ -119,6 +122,7 @@ export const createCall =
       method,
       headers: { ...bearer(more.token ?? token), ...more.headers },
       body: more.body === undefined ? null : JSON.stringify(more.body),
+      signal: AbortSignal.timeout(ANSWER_MS),
     })
     const text = await response.text()
     return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as T }

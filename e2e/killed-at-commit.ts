@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -24,7 +24,9 @@ export function createCommitKiller() {
     /** Counts the commits from now; the nth one kills. */
     arm(nth: number) {
       rmSync(counted, { force: true })
-      writeFileSync(killAt, String(nth))
+      // The server may read the file at any time, and must never find it empty.
+      writeFileSync(`${killAt}.next`, String(nth))
+      renameSync(`${killAt}.next`, killAt)
     },
     disarm() {
       const counts = peek()

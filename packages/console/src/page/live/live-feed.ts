@@ -4,8 +4,9 @@ import { createStore, type Store } from '../client/store.ts'
 import { closeMessage } from './close-message.ts'
 
 /**
- * How current the page is. `polling`: the server answers requests, but no WebSocket can be opened. `periodic`: the session
- * may not follow the events of the whole server. Lists are read again every 10 seconds in both cases.
+ * How current the page is. `live`: the server has answered every subscription. `polling`: the server answers requests,
+ * but no WebSocket can be opened. `periodic`: the session may not follow the events of the whole server. Lists are read
+ * again every 10 seconds in the last two cases.
  */
 export type Liveness = 'connecting' | 'live' | 'resuming' | 'polling' | 'periodic' | 'offline' | 'refused'
 
@@ -39,6 +40,9 @@ export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
   const reason = createStore<string | undefined>(undefined)
   const listeners = new Set<Listener>()
   const followed = new Map<string, AbortController>()
+  /** The subjects whose events may still be missed, because the server has not answered the subscription. */
+  const unanswered = new Set<string>()
+  let isOpen = false
   let failures = 0
   let wasLive = false
   let isAnswered = false
@@ -69,11 +73,22 @@ export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
     for (const listener of listeners) listener.onGap?.()
   }
 
+  const settle = (subject: string) => {
+    const isLast = unanswered.delete(subject) && unanswered.size === 0
+    if (isLast && isOpen) show('live')
+  }
+
   const read = async (subject: string, { signal }: AbortController) => {
+    const onSubscribed = () => {
+      settle(subject)
+      onGap()
+    }
     try {
-      for await (const item of clientOf().subscribe(subject, { signal, onSubscribed: onGap })) deliver(item)
+      for await (const item of clientOf().subscribe(subject, { signal, onSubscribed })) deliver(item)
     } catch {
-      if (!signal.aborted) followed.delete(subject)
+      if (signal.aborted) return
+      followed.delete(subject)
+      settle(subject)
     }
   }
 
@@ -86,16 +101,19 @@ export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
         if (subjects.includes(subject)) continue
         controller.abort()
         followed.delete(subject)
+        unanswered.delete(subject)
       }
       for (const subject of subjects) {
         if (followed.has(subject)) continue
         const controller = new AbortController()
         followed.set(subject, controller)
+        unanswered.add(subject)
         void read(subject, controller)
       }
       hasSubjects = subjects.length > 0
       const before = liveness.get()
-      show(!hasSubjects ? 'periodic' : before === 'periodic' ? 'connecting' : before)
+      const isConnecting = before === 'periodic' || (before === 'live' && unanswered.size > 0)
+      show(!hasSubjects ? 'periodic' : isConnecting ? 'connecting' : before)
     },
     listen(onEvent, onGap) {
       const listener = { onEvent, onGap }
@@ -103,12 +121,13 @@ export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
       return () => void listeners.delete(listener)
     },
     onConnection(change) {
+      isOpen = change.state === 'open'
       if (change.state === 'open') failures = 0
       if (change.state === 'closed') failures += 1
       if (change.state === 'open') reason.set(undefined)
       if (change.state === 'closed') reason.set(closeMessage(change.code))
       wasLive ||= change.state === 'open'
-      const next = livenessAfter(change, { failures, isAnswered, hasSubjects })
+      const next = livenessAfter(change, { failures, isAnswered, hasSubjects, isSubscribed: unanswered.size === 0 })
       // While a page waits for the next attempt, it keeps the words of the last one.
       if (change.state !== 'connecting' || !wasLive) show(next)
       // The attempt that follows begins with a request for a ticket.
@@ -128,12 +147,16 @@ interface Following {
   readonly failures: number
   readonly isAnswered: boolean
   readonly hasSubjects: boolean
+  readonly isSubscribed: boolean
 }
 
-function livenessAfter(change: ConnectionChange, { failures, isAnswered, hasSubjects }: Following): Liveness {
+function livenessAfter(
+  change: ConnectionChange,
+  { failures, isAnswered, hasSubjects, isSubscribed }: Following,
+): Liveness {
   const isFailing = failures > OFFLINE_AFTER_FAILURES
   const isPolling = isFailing && isAnswered
-  if (change.state === 'open') return 'live'
+  if (change.state === 'open') return isSubscribed ? 'live' : 'connecting'
   if (change.state === 'connecting') return isPolling ? 'polling' : isFailing ? 'offline' : 'connecting'
   // The client tries once more with a new ticket, and then gives up.
   if (change.retryInMs === undefined && closeMessage(change.code) !== undefined) return 'refused'

@@ -6,8 +6,8 @@ import { type Failure, failureOf } from './client/failure.ts'
 import { isOfProvider, returnFromProvider, signOutAtProvider } from './client/provider.ts'
 import { type Session, subjectOf, type Target } from './client/resources.ts'
 import { allows } from './client/scopes.ts'
-import { useStore } from './client/store.ts'
 import { createTokenNames } from './client/token-names.ts'
+import { useStore } from './client/use-store.ts'
 import { createLiveFeed } from './live/live-feed.ts'
 import { usePendingApprovals } from './live/pending-approvals.ts'
 import { type CreatedToken, SignInPage } from './pages/sign-in-page.tsx'
@@ -33,7 +33,10 @@ interface Message {
 
 /** One connection for the life of the page. */
 function createConnection() {
-  const feed = createLiveFeed(() => client)
+  const feed = createLiveFeed(
+    () => client,
+    () => document.visibilityState === 'visible',
+  )
   const client: PerdureClient = connect(feed)
   return { client, feed, tokenNames: createTokenNames(() => client) }
 }

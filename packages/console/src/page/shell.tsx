@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { may, useApp } from './app-context.ts'
-import { useStore } from './client/store.ts'
+import { useStore } from './client/use-store.ts'
 import type { Liveness } from './live/live-feed.ts'
 import { PAGE_GROUPS, PAGES, type PageSpec } from './pages.tsx'
 import { Palette } from './palette.tsx'

@@ -1,5 +1,3 @@
-import { useEffect, useState } from 'preact/hooks'
-
 /** A value that components can follow. */
 export interface Store<Value> {
   get(): Value
@@ -22,13 +20,4 @@ export function createStore<Value>(initial: Value): Store<Value> {
       return () => void listeners.delete(listener)
     },
   }
-}
-
-export function useStore<Value>(store: Store<Value>): Value {
-  const [value, setValue] = useState(store.get)
-  useEffect(() => {
-    setValue(() => store.get())
-    return store.subscribe(() => setValue(() => store.get()))
-  }, [store])
-  return value
 }

@@ -17,7 +17,10 @@ function feedWithSubscriptions() {
       },
     }
   }
-  const feed = createLiveFeed(() => ({ subscribe }) as unknown as PerdureClient)
+  const feed = createLiveFeed(
+    () => ({ subscribe }) as unknown as PerdureClient,
+    () => true,
+  )
   return { feed, asked: (subject: string) => asked.get(subject) ?? expect.fail(`${subject} was not asked for`) }
 }
 

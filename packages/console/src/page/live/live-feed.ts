@@ -33,8 +33,12 @@ interface Listener {
 const OFFLINE_AFTER_FAILURES = 2
 const POLL_MS = 10_000
 
-/** The events of the whole server, over the one WebSocket of the page. */
-export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
+/**
+ * The events of the whole server, over the one WebSocket of the page.
+ *
+ * @param isVisible whether the page is on the screen; a hidden page does not poll
+ */
+export function createLiveFeed(clientOf: () => PerdureClient, isVisible: () => boolean): LiveFeed {
   const liveness = createStore<Liveness>('connecting')
   const lastEventId = createStore<string | undefined>(undefined)
   const reason = createStore<string | undefined>(undefined)
@@ -57,7 +61,7 @@ export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
       return
     }
     polling ??= setInterval(() => {
-      if (document.visibilityState === 'visible') onGap()
+      if (isVisible()) onGap()
     }, POLL_MS)
   }
 
@@ -92,28 +96,41 @@ export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
     }
   }
 
+  const follow = (subject: string) => {
+    const controller = new AbortController()
+    followed.set(subject, controller)
+    unanswered.add(subject)
+    void read(subject, controller)
+  }
+
+  const unfollow = (subject: string) => {
+    followed.get(subject)?.abort()
+    followed.delete(subject)
+    settle(subject)
+  }
+
+  const livenessOfSubjects = (): Liveness => {
+    if (!hasSubjects) return 'periodic'
+    const before = liveness.get()
+    if (before === 'periodic') return 'connecting'
+    return before === 'live' && unanswered.size > 0 ? 'connecting' : before
+  }
+
+  const showChange = ({ state }: ConnectionChange, next: Liveness) => {
+    // While a page waits for the next attempt, it keeps the words of the last one.
+    if (state === 'connecting' && wasLive) return
+    show(state === 'open' && unanswered.size > 0 ? 'connecting' : next)
+  }
+
   return {
     liveness,
     lastEventId,
     reason,
     follow(subjects) {
-      for (const [subject, controller] of followed) {
-        if (subjects.includes(subject)) continue
-        controller.abort()
-        followed.delete(subject)
-        unanswered.delete(subject)
-      }
-      for (const subject of subjects) {
-        if (followed.has(subject)) continue
-        const controller = new AbortController()
-        followed.set(subject, controller)
-        unanswered.add(subject)
-        void read(subject, controller)
-      }
+      for (const subject of [...followed.keys()]) if (!subjects.includes(subject)) unfollow(subject)
+      for (const subject of subjects) if (!followed.has(subject)) follow(subject)
       hasSubjects = subjects.length > 0
-      const before = liveness.get()
-      const isConnecting = before === 'periodic' || (before === 'live' && unanswered.size > 0)
-      show(!hasSubjects ? 'periodic' : isConnecting ? 'connecting' : before)
+      show(livenessOfSubjects())
     },
     listen(onEvent, onGap) {
       const listener = { onEvent, onGap }
@@ -122,14 +139,13 @@ export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
     },
     onConnection(change) {
       isOpen = change.state === 'open'
-      if (change.state === 'open') failures = 0
+      wasLive ||= isOpen
+      if (isOpen) failures = 0
+      if (isOpen) reason.set(undefined)
       if (change.state === 'closed') failures += 1
-      if (change.state === 'open') reason.set(undefined)
       if (change.state === 'closed') reason.set(closeMessage(change.code))
-      wasLive ||= change.state === 'open'
-      const next = livenessAfter(change, { failures, isAnswered, hasSubjects, isSubscribed: unanswered.size === 0 })
-      // While a page waits for the next attempt, it keeps the words of the last one.
-      if (change.state !== 'connecting' || !wasLive) show(next)
+      const next = livenessAfter(change, { failures, isAnswered, hasSubjects })
+      showChange(change, next)
       // The attempt that follows begins with a request for a ticket.
       if (change.state === 'closed') isAnswered = false
     },
@@ -147,16 +163,12 @@ interface Following {
   readonly failures: number
   readonly isAnswered: boolean
   readonly hasSubjects: boolean
-  readonly isSubscribed: boolean
 }
 
-function livenessAfter(
-  change: ConnectionChange,
-  { failures, isAnswered, hasSubjects, isSubscribed }: Following,
-): Liveness {
+function livenessAfter(change: ConnectionChange, { failures, isAnswered, hasSubjects }: Following): Liveness {
   const isFailing = failures > OFFLINE_AFTER_FAILURES
   const isPolling = isFailing && isAnswered
-  if (change.state === 'open') return isSubscribed ? 'live' : 'connecting'
+  if (change.state === 'open') return 'live'
   if (change.state === 'connecting') return isPolling ? 'polling' : isFailing ? 'offline' : 'connecting'
   // The client tries once more with a new ticket, and then gives up.
   if (change.retryInMs === undefined && closeMessage(change.code) !== undefined) return 'refused'

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import { may, useApp } from '../app-context.ts'
-import { useStore } from '../client/store.ts'
+import { useStore } from '../client/use-store.ts'
 
 /** A token without a subject of its own acts under its id. */
 const TOKEN_ID = /^tok_/

@@ -1,5 +1,5 @@
 import type { JwtKeys, JwtRules, JwtVerdict, JwtVerifier } from '@perdure/ports'
-import type { JWTVerifyGetKey } from 'jose'
+import type { JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
 import { createKeySetFetch, isKeysUnavailable, type KeySetFetchOptions } from './key-set-fetch.ts'
 import { localKeys } from './local-keys.ts'
 
@@ -49,16 +49,16 @@ export function createJwtVerifier(options: JwtVerifierOptions = {}): JwtVerifier
         return (await loading)(header, token)
       }
       const { issuer, audience, algorithms, typ, maxAgeSeconds, clockToleranceSeconds: clockTolerance } = rules
+      const options: JWTVerifyOptions = {
+        ...{ issuer, audience: [...audience], algorithms: [...algorithms], clockTolerance },
+        ...(typ === undefined ? {} : { typ }),
+        ...(maxAgeSeconds === undefined ? {} : { maxTokenAge: maxAgeSeconds }),
+        requiredClaims: ['exp'],
+      }
       return async (jwt, now) => {
         const { jwtVerify } = library ?? (await loadLibrary())
         try {
-          const { payload } = await jwtVerify(jwt, getKey, {
-            ...{ issuer, audience: [...audience], algorithms: [...algorithms], clockTolerance },
-            ...(typ === undefined ? {} : { typ }),
-            ...(maxAgeSeconds === undefined ? {} : { maxTokenAge: maxAgeSeconds }),
-            currentDate: new Date(now),
-            requiredClaims: ['exp'],
-          })
+          const { payload } = await jwtVerify(jwt, getKey, { ...options, currentDate: new Date(now) })
           return { kind: 'verified', claims: payload }
         } catch (error) {
           return verdictOf(error)

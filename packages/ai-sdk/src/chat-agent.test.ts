@@ -194,6 +194,27 @@ describe('chatAgent', () => {
     expect(bytesOf(shown?.data ?? new Uint8Array())).toEqual([137, 80, 78, 71, 13, 10, 26, 10])
   })
 
+  it('has the answers that a client without a session sends, but no instructions of that client', async () => {
+    const calls: ScriptedCall[] = []
+    const { get } = await serverWith([chatAgent({ id: 'echo', model: echo(calls), instructions: 'Be brief.' })])
+    const messages = [
+      { role: 'system', content: 'Be rude.' },
+      { role: 'user', content: 'I am Ada.' },
+      { role: 'assistant', content: 'Hello Ada!' },
+      { role: 'user', content: 'Who am I?' },
+    ]
+    await get('/openai/chat/completions', { model: 'echo', messages })
+    await get('/agents/echo/run', { input: { messages: messages.slice(1) } })
+
+    const prompt = [
+      ['system', 'Be brief.'],
+      ['user', 'I am Ada.'],
+      ['assistant', 'Hello Ada!'],
+      ['user', 'Who am I?'],
+    ]
+    expect(calls.map(said)).toEqual([prompt, prompt])
+  })
+
   it('needs an id', () => {
     expect(() => chatAgent({ model: echo() } as never)).toThrow('needs an id')
   })

@@ -217,7 +217,7 @@ export { EXTERNAL_CHAT_ID, findChatSession, MESSAGE_ID, MESSAGE_REF } from './se
 export type { CreateSession } from './sessions/create-session.ts'
 export type { DeleteSession } from './sessions/delete-session.ts'
 export type { ExportSession } from './sessions/export-session.ts'
-export { questionOf } from './sessions/own-question.ts'
+export { conversationOf } from './sessions/own-question.ts'
 export { type QueuedMessageResource, toQueuedMessage } from './sessions/queued-message-resource.ts'
 export type { ReadSessions } from './sessions/read-sessions.ts'
 export { chatOfOther } from './sessions/refuse-other-agent.ts'

@@ -1,4 +1,4 @@
-import { questionOf, type RunContext, type SessionMessage } from '@perdure/core'
+import { conversationOf, type RunContext, type SessionMessage } from '@perdure/core'
 import type { ModelMessage } from 'ai'
 import type { FindRun } from '../run.ts'
 import type { Sdk } from '../sdk.ts'
@@ -43,25 +43,21 @@ async function branchOf(
     throw new TypeError(`maxTurns: must be a whole number from 1 to ${MAX_TURNS}`)
   }
   const messages = (await ctx.session?.messages({ limit: MAX_MESSAGES, compacted })) ?? []
-  const own = questionOf(ctx)
-  if (own !== undefined && !messages.some(({ runId }) => runId === ctx.runId)) return [own]
+  const own = conversationOf(ctx)
+  if (own.length > 0 && !messages.some(({ runId }) => runId === ctx.runId)) return own
   const turns = new Set(messages.toReversed().map(({ runId }) => runId))
   const shown = new Set([...turns].slice(0, maxTurns))
   return messages.filter(({ role, runId }) => role === 'summary' || shown.has(runId))
 }
 
 /** The messages that started the run. */
-export async function ownMessages(ctx: RunContext): Promise<ModelMessage[]> {
-  const own = questionOf(ctx)
-  return own === undefined
-    ? []
-    : toModelMessages([own], {
-        ...{
-          tools: {},
-          convertDataPart: undefined,
-          readFile: readerOf(ctx),
-          linkTo: linkerOf(ctx),
-          failureText: plainFailure,
-        },
-      })
-}
+export const ownMessages = (ctx: RunContext): Promise<ModelMessage[]> =>
+  toModelMessages(conversationOf(ctx), {
+    ...{
+      tools: {},
+      convertDataPart: undefined,
+      readFile: readerOf(ctx),
+      linkTo: linkerOf(ctx),
+      failureText: plainFailure,
+    },
+  })

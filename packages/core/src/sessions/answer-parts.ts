@@ -53,10 +53,13 @@ const kindOf = (error: ToolItem['error']) => (error === undefined ? {} : { kind:
 
 const reasonIn = (error: ToolItem['error']) => (error?.message === DENIED_WITHOUT_REASON ? undefined : error?.message)
 
-/** What a user has sent: a chat, a text, or an input of another form. */
+/**
+ * What a user has sent: a chat, a text, or an input of another form. Instructions come from the agent alone, so messages of
+ * other roles do not count.
+ */
 export function partsOfInput(content: unknown): readonly MessagePart[] {
   if (isFields(content) && Array.isArray(content.messages))
-    return content.messages.filter(isFields).flatMap(partsOfChat)
+    return content.messages.filter(isFields).flatMap((message) => (message.role === 'user' ? partsOfChat(message) : []))
   const text = textOf(content)
   return text === '' ? [] : [{ type: 'text', text }]
 }
@@ -77,9 +80,9 @@ function textOf(content: unknown): string {
   return typeof content === 'string' ? content : JSON.stringify(content)
 }
 
-/** Instructions come from the agent alone, so messages of other roles do not count. */
-function partsOfChat({ role, content }: Readonly<Record<string, unknown>>): readonly MessagePart[] {
-  if (role !== 'user' || !Array.isArray(content)) return []
+/** What one message of a chat says. */
+export function partsOfChat({ content }: Readonly<Record<string, unknown>>): readonly MessagePart[] {
+  if (!Array.isArray(content)) return []
   return content.filter(isFields).flatMap(({ type, text, mediaType, url, name, data }): readonly MessagePart[] => {
     if (type === 'text' && typeof text === 'string') return [{ type, text }]
     if (type === 'data') return [{ type, ...(typeof name === 'string' ? { name } : {}), data: data ?? null }]

@@ -1,5 +1,6 @@
 import { fromJsonText, type RunRecord } from '@perdure/ports'
-import { partsOfInput } from './answer-parts.ts'
+import { isFields } from '../fold/log-event.ts'
+import { partsOfChat, partsOfInput } from './answer-parts.ts'
 import type { SessionMessage } from './session-message.ts'
 
 /** The context of a run has under this key what the run was asked, for the packages of the SDKs. */
@@ -18,5 +19,22 @@ export function ownQuestion({
   }
 }
 
-export const questionOf = (context: object): SessionMessage | undefined =>
+const questionOf = (context: object): SessionMessage | undefined =>
   (context as { readonly [OWN_QUESTION]?: SessionMessage })[OWN_QUESTION]
+
+/**
+ * What the input of a run says when there is no session: the whole conversation if a client without sessions, such as
+ * one for Chat Completions, has sent the earlier answers too. Instructions and tool results of clients do not count.
+ */
+export function conversationOf(context: object): readonly SessionMessage[] {
+  const question = questionOf(context)
+  if (question === undefined) return []
+  const { content } = question
+  const sent = isFields(content) && Array.isArray(content.messages) ? content.messages.filter(isFields) : []
+  if (!sent.some(({ role }) => role === 'assistant')) return [question]
+  return sent.flatMap((message, index): readonly SessionMessage[] => {
+    const { role } = message
+    if (role !== 'user' && role !== 'assistant') return []
+    return [{ ...question, id: `${question.id}.${index}`, role, content: { messages: [message] }, parts: partsOfChat(message) }]
+  })
+}

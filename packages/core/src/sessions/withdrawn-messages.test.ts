@@ -6,7 +6,7 @@ type Row = Pick<ListedRun<never>, 'id' | 'finishReason' | 'withdrawnBy'>
 
 /** The runs of a conversation. */
 const storeOf = (rows: readonly Row[]): Pick<RunStore, 'list'> => ({
-  list: async ({ ids }) => ({ items: rows.filter(({ id }) => ids?.includes(id)) as never, nextCursor: undefined }),
+  list: async ({ ids }) => ({ items: rows.filter(({ id }) => ids?.includes(id)) as never, nextCursor: null }),
 })
 
 const run = (id: string, finishReason: Row['finishReason'], withdrawnBy?: string): Row => ({

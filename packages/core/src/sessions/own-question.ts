@@ -35,6 +35,14 @@ export function conversationOf(context: object): readonly SessionMessage[] {
   return sent.flatMap((message, index): readonly SessionMessage[] => {
     const { role } = message
     if (role !== 'user' && role !== 'assistant') return []
-    return [{ ...question, id: `${question.id}.${index}`, role, content: { messages: [message] }, parts: partsOfChat(message) }]
+    return [
+      {
+        ...question,
+        id: `${question.id}.${index}`,
+        role,
+        content: { messages: [message] },
+        parts: partsOfChat(message),
+      },
+    ]
   })
 }

@@ -1,7 +1,11 @@
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { needsTool } from '../tooling/needed-tool.ts'
 import { type ClusterNode, LEASE_MS, startCluster } from './cluster-servers.ts'
 import { eventually } from './durable-server.ts'
+import { HOOK_SECRET, HOOK_SENDERS } from './hook-senders.ts'
+
+const HOOKS_CONFIG = join(import.meta.dirname, 'fixtures/hooks.config.mjs')
 
 /** Generous: the machine may be slow. The printed times are the measure. */
 const TAKEOVER_MS = 30_000
@@ -26,6 +30,13 @@ interface ListedNode {
   readonly runs: number
   readonly duties: readonly string[]
 }
+
+interface Handled {
+  readonly status: string
+  readonly input: { readonly order: string }
+}
+
+const ALL_RUNS = '/runs?agentId=handle&include=input&limit=200&order=asc'
 
 interface Health {
   readonly nodes?: { readonly ready: number; readonly draining: number }
@@ -208,5 +219,41 @@ needsTool('postgres').describe('servers that share a schema', () => {
     const cluster = await startCluster(2)
     await pause(2 * LEASE_MS)
     for (const node of cluster.nodes) expect((await node.call('GET', '/health/ready')).status).toBe(200)
+  })
+
+  it('handle each webhook once whose platform sends it to two of them at once, and again after one was killed', async () => {
+    const cluster = await startCluster(2, { HOOK_SECRET }, HOOKS_CONFIG)
+    const [killed, other] = cluster.nodes as [ClusterNode, ClusterNode]
+    const deliver = async (node: ClusterNode, [platform, order]: readonly [keyof typeof HOOK_SENDERS, string]) => {
+      const { body, headers } = HOOK_SENDERS[platform].attempt(order, Date.now())
+      const init = { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } }
+      return (await fetch(`${node.url}/hooks/${platform}`, init)).status
+    }
+    const platforms = Object.keys(HOOK_SENDERS) as readonly (keyof typeof HOOK_SENDERS)[]
+    const ordersOf = (round: string) =>
+      platforms.flatMap((platform) => [0, 1, 2].map((number) => [platform, `${platform}-${round}-${number}`] as const))
+    const runsOf = async (round: string) => {
+      const { body } = await other.call<{ readonly items: readonly Handled[] }>('GET', ALL_RUNS)
+      const runs = body.items.filter(({ input }) => input.order.includes(`-${round}-`))
+      return runs.map(({ status, input }) => `${input.order} ${status}`).sort()
+    }
+    const completed = (round: string) =>
+      ordersOf(round)
+        .map(([, order]) => `${order} completed`)
+        .sort()
+
+    const quiet = ordersOf('quiet')
+    const statuses = await Promise.all([killed, other].flatMap((node) => quiet.map((order) => deliver(node, order))))
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    await eventually(() => runsOf('quiet')).toEqual(completed('quiet'))
+    expect(cluster.ledger().toSorted()).toEqual(quiet.map(([, order]) => order).sort())
+
+    const cut = ordersOf('cut')
+    const sent = [killed, other].flatMap((node) => cut.map((order) => deliver(node, order).catch(() => 'cut')))
+    await Promise.race(sent)
+    await killed.kill('SIGKILL')
+    await Promise.all(sent)
+    expect(new Set(await Promise.all(cut.map((order) => deliver(other, order))))).toEqual(new Set([200]))
+    await eventually(() => runsOf('cut')).toEqual(completed('cut'))
   })
 })

@@ -24,13 +24,17 @@ export interface ServerCluster {
   openGate(gate: string): void
 }
 
-export async function startCluster(size: number, env: NodeJS.ProcessEnv = {}): Promise<ServerCluster> {
+export async function startCluster(
+  size: number,
+  env: NodeJS.ProcessEnv = {},
+  config = DURABLE_CONFIG,
+): Promise<ServerCluster> {
   const sandbox = createSandbox({ PERDURE_STORAGE_CLUSTER: 'true', PERDURE_STORAGE_LEASE_MS: `${LEASE_MS}`, ...env })
   const token = await createToken(sandbox)
 
   const start = async (more: NodeJS.ProcessEnv = {}): Promise<ClusterNode> => {
     const own = { ...sandbox, env: { ...sandbox.env, ...more } }
-    const server = await startServer(own, ['server', '--config', DURABLE_CONFIG])
+    const server = await startServer(own, ['server', '--config', config])
     onTestFinished(() => void server.process.kill('SIGKILL'))
     const call = createCall(() => server.url, token)
     return {

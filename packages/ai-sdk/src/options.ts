@@ -51,7 +51,7 @@ export const CALL_OPTIONS = {
   maxRetries: ['kept', 'the retries belong to the recorded call'],
   messages: ['kept'],
   model: ['durable'],
-  onAbort: ['once'],
+  onAbort: ['once', 'not if the run is aborted while nothing of it executes, as while it waits'],
   onChunk: ['each execution'],
   onEnd: ['once'],
   onError: ['once'],

@@ -20,5 +20,11 @@ export function findRunOf(given: RunContext | undefined): FindRun {
   }
 }
 
+/** The abort reasons after which a run is not executed again. */
+const FINAL: ReadonlySet<unknown> = new Set(['aborted', 'timeout', 'budget-exhausted'])
+
+/** Whether the run was aborted and has ended, unlike one that another server or a later execution continues. */
+export const hasEnded = ({ signal }: RunContext): boolean => FINAL.has(signal.reason)
+
 const OUTSIDE =
   'durable(): no run is executing here. Call it from the code of an agent or a workflow, or pass the run context: durable(ctx)'

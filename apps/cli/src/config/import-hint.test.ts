@@ -25,6 +25,10 @@ describe('importHint', () => {
     ],
     ['import x from "@no/such-package/sub"', 'npm install @no/such-package (imported by perdure.config.mjs:1)'],
     ["import { helper } from './helper'", 'write the extension: …/helper.ts (in perdure.config.mjs:1)'],
+    [
+      "import { helper } from './helper.js'",
+      'write the extension of the source, because Node.js runs it as it is: …/helper.ts (in perdure.config.mjs:1); set allowImportingTsExtensions for tsc',
+    ],
   ])('says how to mend %j', (text, hint) => {
     writeFileSync(join(dir(), 'helper.ts'), 'export const helper = 1')
 

@@ -20,6 +20,11 @@ export function importHint(error: unknown, nameOf: (file: string) => string): st
 }
 
 function extensionHint(missing: string, importer: string, nameOf: (file: string) => string): string | undefined {
+  const source = missing.replace(/js$/, 'ts')
+  if (source !== missing && existsSync(source)) {
+    const place = placeOf(importer, missing.slice(missing.lastIndexOf('/') + 1), nameOf)
+    return `write the extension of the source, because Node.js runs it as it is: …/${source.slice(source.lastIndexOf('/') + 1)} (in ${place}); set allowImportingTsExtensions for tsc`
+  }
   const extension = EXTENSIONS.find((one) => existsSync(`${missing}${one}`))
   if (extension === undefined) return undefined
   const base = missing.slice(missing.lastIndexOf('/') + 1)

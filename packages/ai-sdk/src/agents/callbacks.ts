@@ -1,4 +1,4 @@
-import type { FindRun } from '../run.ts'
+import { type FindRun, hasEnded } from '../run.ts'
 import { isFunction, type Options } from '../sdk.ts'
 
 /** Callbacks that are called once per run: what happened is recorded, so a re-execution does not report it again. */
@@ -28,7 +28,7 @@ function once(find: FindRun, name: string, callback: (...args: readonly unknown[
     const { ctx, isInsideCall } = find()
     if (isInsideCall) return callback(event)
     // An aborted run makes no calls any more.
-    if (ctx.signal.aborted) return undefined
+    if (ctx.signal.aborted) return name === 'onAbort' && hasEnded(ctx) ? callback(event) : undefined
     try {
       return (await ctx.step(name, async () => (await callback(event)) ?? null)) ?? undefined
     } catch (error) {

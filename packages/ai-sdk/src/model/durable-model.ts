@@ -1,6 +1,6 @@
 import { describeRequest, type RunContext, type StepOptions } from '@perdure/core'
 import { withMissingFiles } from '../agents/linked-files.ts'
-import type { FindRun, Run } from '../run.ts'
+import { type FindRun, hasEnded, type Run } from '../run.ts'
 import type { ToolDeclarations } from '../tools/declaration.ts'
 import { createAnswerLog, noteAnswer } from './answer-log.ts'
 import { createCallIds } from './call-ids.ts'
@@ -155,7 +155,10 @@ function stream({ ctx }: Run, given: Given, call: CallOptions): ReadableStream<P
         for (const part of parts.slice(live?.sent ?? 0)) controller.enqueue(revived(part))
         controller.close()
       }
-      complete().catch((error: unknown) => controller.error(error))
+      complete().catch((error: unknown) => controller.error(hasEnded(ctx) ? abortError(ctx) : error))
     },
   })
 }
+
+/** Version 6 of the SDK tells an abort by the name of the error. */
+const abortError = ({ signal }: RunContext) => new DOMException(`the run was ended: ${signal.reason}`, 'AbortError')

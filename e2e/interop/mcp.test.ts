@@ -185,7 +185,7 @@ describe.each(CLIENTS.filter((name) => name !== '2.4.0 auto'))('the MCP client %
     onTestFinished(() => proxy.close())
     const url = `http://127.0.0.1:${proxy.port}/v1/mcp`
     const client = await connect(name, optionsOf({ url }))
-    connectionMs = 400
+    connectionMs = 1_500 // time for the head of the answer, without which the client cannot resume
     const gate = newGate()
     const called = client.call('gated', { text: gate }, { onprogress: () => undefined })
     await eventually(() => proxy.cuts()).toBeGreaterThan(0)

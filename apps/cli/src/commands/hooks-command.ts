@@ -3,6 +3,8 @@ import type { Call } from '../call.ts'
 import { cliError } from '../cli-error.ts'
 import { isClientError } from '../client-error.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
+import { oneLine } from '../output/columns.ts'
+import { withoutControl } from '../output/output.ts'
 import { relativeText } from '../output/time-text.ts'
 import { readInput } from './read-input.ts'
 import { type PageFlags, pageQuery, readPage } from './read-page.ts'
@@ -46,8 +48,8 @@ export async function hooksDeliveriesCommand(
 export async function hooksShowCommand(call: Call, { hook, delivery: id }: DeliveryFlags): Promise<void> {
   const delivery = await namingHooks(call, hook, call.client().hooks.delivery(hook, id))
   call.out.document(delivery, () => {
-    const headers = Object.entries(delivery.headers).map(([name, value]) => `${name}: ${value}`)
-    return [statusText(delivery), '', ...headers, '', delivery.body, ''].join('\n')
+    const headers = Object.entries(delivery.headers).map(([name, value]) => oneLine(`${name}: ${value}`))
+    return [statusText(delivery), '', ...headers, '', withoutControl(delivery.body), ''].join('\n')
   })
 }
 
@@ -99,5 +101,5 @@ interface Outcome {
 
 function statusText({ id, status, reason, event, fireIds }: Outcome): string {
   const effects = [...fireIds.map((fireId) => `fire ${fireId}`), ...(event === undefined ? [] : [`event ${event}`])]
-  return [`${id} ${status}`, reason, effects.join(', ')].filter(Boolean).join(': ')
+  return oneLine([`${id} ${status}`, reason, effects.join(', ')].filter(Boolean).join(': '))
 }

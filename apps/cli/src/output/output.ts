@@ -82,6 +82,6 @@ function formatOf({ json, jsonFields, format }: OutputFlags): OutputFormat {
 }
 
 /** Removes control characters, so that the text of an agent cannot control the terminal. */
-const withoutControl = (text: string): string =>
+export const withoutControl = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
   stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')

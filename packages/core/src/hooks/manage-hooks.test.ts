@@ -4,7 +4,7 @@ import { audited, bodyOf, key } from '../triggers/triggers.fixture.ts'
 import { aHook, startHookServer } from './hooks.fixture.ts'
 
 const refusal = (code: string) => expect.objectContaining({ code })
-const PRINCIPAL = { subject: 'ops', scopes: ['hooks:write'] }
+const PRINCIPAL = { subject: 'ops', scopes: ['hooks:read', 'hooks:write'] }
 const waits = (name: string): AgentRegistration => ({
   id: name.replace('.', '-'),
   description: 'Waits for an event.',
@@ -37,6 +37,18 @@ describe('a hook to an event', () => {
       ...['echo completed', 'paid completed', 'paid-o-7 completed', 'paid-o-8 suspended'],
     ])
   })
+})
+
+it('shows the content of a delivery that is replayed only to those who may read deliveries of the hook', async () => {
+  const server = await startHookServer()
+  await server.receive({ card: '4242' })
+  const [{ id: hookDeliveryId = '' } = {}] = await server.deliveries()
+  const replayBy = async (...scopes: readonly string[]) =>
+    bodyOf(await server.manageHooks.replay({ hookId: 'shop', hookDeliveryId, principal: { subject: 'ops', scopes } }))
+
+  expect(await replayBy('hooks:write')).toMatchObject({ status: 'accepted', headers: {}, body: '' })
+  expect(await replayBy('hooks:write', 'hooks:read:other')).toMatchObject({ headers: {}, body: '' })
+  expect(await replayBy('hooks:write', 'hooks:read:shop')).toMatchObject({ body: '{"card":"4242"}' })
 })
 
 it('plans each of many waits once for many deliveries at the same time', async () => {

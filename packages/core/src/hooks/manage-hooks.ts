@@ -8,6 +8,7 @@ import {
 } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import { requireAudit } from '../audit/require-audit.ts'
+import { holdsScope } from '../auth/authorize.ts'
 import type { Principal } from '../auth/principal.ts'
 import { pageByName } from '../collections/page-by-name.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
@@ -107,7 +108,7 @@ export function createManageHooks(deps: ManageHooksDeps): ManageHooks {
             ...plan.writes,
             auditWrite(principal, entry),
           ],
-          reply: { status: 200, body: toHookDeliveryResource(replayed) },
+          reply: { status: 200, body: shownTo(principal, replayed) },
           remember: true,
         }
       }),
@@ -134,6 +135,12 @@ export function createManageHooks(deps: ManageHooksDeps): ManageHooks {
     replay: (request) => planEvent.inTurn((turn) => replay(request, turn)),
     test: (call) => receiveSample(deps, call),
   }
+}
+
+/** A caller who may only write gets no content: the sender's id in a sample names a delivery that was received before. */
+function shownTo(principal: Principal, delivery: HookDeliveryRecord): HookDeliveryResource {
+  const shown = toHookDeliveryResource(delivery)
+  return holdsScope(principal, `hooks:read:${delivery.hookId}`) ? shown : { ...shown, headers: {}, body: '' }
 }
 
 /**
@@ -174,7 +181,7 @@ async function receiveSample(
       hint: 'send the body of an event',
     })
   }
-  return { status: 200, body: toHookDeliveryResource(received.delivery) }
+  return { status: 200, body: shownTo(principal, received.delivery) }
 }
 
 /** The members in which some platforms send the id and the time. A body of the caller keeps its own ones. */

@@ -72,13 +72,22 @@ describe('receiveHook', () => {
     await expect(server.receive({})).rejects.toEqual(refusal('hook-unavailable'))
   })
 
+  it('is unavailable while one of its secrets is missing and the others do not fit, so that the sender repeats it', async () => {
+    const logged: unknown[] = []
+    const logger = { ...silentLogger, error: (...line: unknown[]) => void logged.push(line) }
+    const server = await startHookServer({ secrets: { 'env:OLD': 'old' }, logger })
+    await expect(server.receive({}, { 'x-signature': 'secret' })).rejects.toEqual(refusal('hook-unavailable'))
+    expect(logged).toEqual([[expect.stringContaining('cannot be resolved'), undefined, { hookId: 'shop', missing: 1 }]])
+    expect(await server.receive({}, { 'x-signature': 'old' })).toMatchObject({ kind: 'delivery' })
+  })
+
   it('is unavailable while its secrets are blank, and never verifies with a blank secret', async () => {
     const server = await startHookServer({ secrets: { 'env:SHOP': ' \n', 'env:OLD': '\ufeff' } })
     for (const signature of ['', ' \n', undefined])
       await expect(server.receive({}, { 'x-signature': signature })).rejects.toEqual(refusal('hook-unavailable'))
 
     const half = await startHookServer({ secrets: { 'env:SHOP': ' \n', 'env:OLD': 'old' } })
-    await expect(half.receive({}, { 'x-signature': '' })).rejects.toEqual(refusal('hook-signature-invalid'))
+    await expect(half.receive({}, { 'x-signature': '' })).rejects.toEqual(refusal('hook-unavailable'))
     expect(await half.receive({}, { 'x-signature': 'old' })).toMatchObject({ kind: 'delivery' })
     expect(await server.deliveries()).toEqual([])
   })

@@ -121,10 +121,12 @@ async function verify(
   const resolved = await Promise.all(hook.secretRefs.map(resolveSecret))
   // Anybody can sign with a blank secret.
   const secrets = resolved.map((secret) => trimmed(secret ?? '')).filter((secret) => secret !== '')
-  if (secrets.length === 0 && hook.secretRefs.length > 0) {
-    logger.error('no secret of the hook can be resolved', undefined, { hookId: hook.id })
-    throw perdureError('hook-unavailable')
+  const missing = hook.secretRefs.length - secrets.length
+  const unavailable = () => {
+    logger.error('a secret of the hook cannot be resolved', undefined, { hookId: hook.id, missing })
+    return perdureError('hook-unavailable')
   }
+  if (missing > 0 && secrets.length === 0) throw unavailable()
   const verdictOf = async (request: HookRequest): Promise<HookVerdict> => {
     try {
       return await hook.verifier.verify(request)
@@ -138,6 +140,8 @@ async function verify(
   meter.count('svc_hook_deliveries_total', { hook: hook.id, status: verdict.kind })
   logger.debug('a request to a hook was not verified', { hookId: hook.id, reason: verdict.reason })
   if (verdict.kind === 'unavailable') throw perdureError('hook-unavailable')
+  // The secret that is missing may be the one of the sender, who repeats the request after this answer.
+  if (missing > 0) throw unavailable()
   throw perdureError('hook-signature-invalid', { message: verdict.reason })
 }
 

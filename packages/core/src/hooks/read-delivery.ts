@@ -35,7 +35,7 @@ export async function readDelivery(
   let step = 'the body'
   try {
     const delivery = parse(received)
-    step = 'input'
+    if (to?.input !== undefined) step = 'input'
     const payload = to?.input === undefined ? delivery.body : await to.input(delivery)
     if (payload === undefined) return { kind: 'ignored', reason: 'input returned undefined' }
     const text = toJsonText(payload)
@@ -57,11 +57,18 @@ const MAX_REASON_LENGTH = 1_000
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
+/** The body is parsed when it is read: a function that reads the text can accept a body that this parser refuses. */
 function parse({ hookId, deliveryId, headers, body, createdAt }: Received): IncomingDelivery {
   const text = String(fromJsonText(body))
   const known = fromJsonText(headers) as IncomingDelivery['headers']
-  const receivedAt = new Date(createdAt)
-  return { hookId, deliveryId, headers: known, text, body: parseBody(text, known['content-type'] ?? ''), receivedAt }
+  let parsed: { readonly value: unknown } | undefined
+  return {
+    ...{ hookId, deliveryId, headers: known, text, receivedAt: new Date(createdAt) },
+    get body() {
+      parsed ??= { value: parseBody(text, known['content-type'] ?? '') }
+      return parsed.value
+    },
+  }
 }
 
 const JSON_TYPE = /^\s*(?:application|text)\/(?:[\w.-]+\+)?json\b/i

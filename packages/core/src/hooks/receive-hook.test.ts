@@ -196,6 +196,19 @@ describe('receiveHook with functions', () => {
     expect(await server.receive(deep, { 'x-delivery': 'd-2' })).toMatchObject({ delivery: { status: 'dead' } })
   })
 
+  it.each(['{"a":1,"a":2}', '{"a":"\\ud83d"}', '{"__proto__":1}'])(
+    'passes the text of %s to an input that does not read the body, and is dead for one that does',
+    async (sent) => {
+      const reading = (member: 'text' | 'body') =>
+        startHookServer({
+          hooks: [aHook({ to: { agent: 'echo', input: (delivery) => ({ sent: delivery[member] }) } })],
+        })
+      expect(await (await reading('text')).receive(sent)).toMatchObject({ delivery: { status: 'accepted' } })
+      const dead = { status: 'dead', reason: expect.stringMatching(/^input: /) }
+      expect(await (await reading('body')).receive(sent)).toMatchObject({ delivery: dead })
+    },
+  )
+
   it('keeps a delivery as dead when the schema of the target refuses the input, until a corrected hook replays it', async () => {
     let wrap = false
     const input = ({ body }: IncomingDelivery) => (wrap ? { order: body.order } : 'order 1')

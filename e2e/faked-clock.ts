@@ -35,5 +35,9 @@ export function createMovableClock() {
     renameSync(`${file}.new`, file)
   }
   move(0)
-  return { env: { ...preloading({ NODE_OPTIONS: process.env.NODE_OPTIONS }), E2E_CLOCK_FILE: file }, move }
+  return {
+    env: { ...preloading({ NODE_OPTIONS: process.env.NODE_OPTIONS }), E2E_CLOCK_FILE: file },
+    move,
+    isMoved: () => ahead !== 0,
+  }
 }

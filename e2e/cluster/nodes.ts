@@ -126,6 +126,7 @@ async function openNode(name: string, { sandbox, databaseUrl, exits, refusals, l
 
   const startNext = async () => {
     while (!isStopped) {
+      const wasMoved = clock.isMoved()
       try {
         const started = await startServer(withEnv(clock.env), SERVE)
         server = started
@@ -139,7 +140,10 @@ async function openNode(name: string, { sandbox, databaseUrl, exits, refusals, l
         if (isStopped) await end('SIGKILL')
         return
       } catch (error) {
-        refusals.push(`${name}: ${error instanceof Error ? error.message : error}`)
+        const message = error instanceof Error ? error.message : String(error)
+        // A process that ends while its clock is wrong must not be followed by one with that clock.
+        const isRightly = (wasMoved || clock.isMoved()) && message.includes('error[clock-skew]')
+        if (!isRightly) refusals.push(`${name}: ${message}`)
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
       }
     }

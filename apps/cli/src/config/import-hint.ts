@@ -20,15 +20,13 @@ export function importHint(error: unknown, nameOf: (file: string) => string): st
 }
 
 function extensionHint(missing: string, importer: string, nameOf: (file: string) => string): string | undefined {
-  const source = missing.replace(/js$/, 'ts')
-  if (source !== missing && existsSync(source)) {
-    const place = placeOf(importer, missing.slice(missing.lastIndexOf('/') + 1), nameOf)
-    return `write the extension of the source, because Node.js runs it as it is: …/${source.slice(source.lastIndexOf('/') + 1)} (in ${place}); set allowImportingTsExtensions for tsc`
+  const base = missing.slice(missing.lastIndexOf('/') + 1)
+  const place = () => placeOf(importer, base, nameOf)
+  if (/\.m?js$/.test(missing) && existsSync(missing.replace(/js$/, 'ts'))) {
+    return `write the extension of the source, because Node.js runs it as it is: …/${base.replace(/js$/, 'ts')} (in ${place()}); set allowImportingTsExtensions for tsc`
   }
   const extension = EXTENSIONS.find((one) => existsSync(`${missing}${one}`))
-  if (extension === undefined) return undefined
-  const base = missing.slice(missing.lastIndexOf('/') + 1)
-  return `write the extension: …/${base}${extension} (in ${placeOf(importer, base, nameOf)})`
+  return extension === undefined ? undefined : `write the extension: …/${base}${extension} (in ${place()})`
 }
 
 /** The file and the first line that contains the text. */

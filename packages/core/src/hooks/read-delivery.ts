@@ -32,10 +32,9 @@ export async function readDelivery(
   { to }: Pick<Hook, 'to'>,
   received: Received,
 ): Promise<HookIntent> {
-  let step = 'the body'
+  let step = to?.input === undefined ? 'the body' : 'input'
   try {
     const delivery = parse(received)
-    if (to?.input !== undefined) step = 'input'
     const payload = to?.input === undefined ? delivery.body : await to.input(delivery)
     if (payload === undefined) return { kind: 'ignored', reason: 'input returned undefined' }
     const text = toJsonText(payload)

@@ -80,7 +80,7 @@ function textOf(content: unknown): string {
   return typeof content === 'string' ? content : JSON.stringify(content)
 }
 
-/** What one message of a chat says. */
+/** The parts of one message of a chat. */
 export function partsOfChat({ content }: Readonly<Record<string, unknown>>): readonly MessagePart[] {
   if (!Array.isArray(content)) return []
   return content.filter(isFields).flatMap(({ type, text, mediaType, url, name, data }): readonly MessagePart[] => {

@@ -23,8 +23,8 @@ const questionOf = (context: object): SessionMessage | undefined =>
   (context as { readonly [OWN_QUESTION]?: SessionMessage })[OWN_QUESTION]
 
 /**
- * What the input of a run says when there is no session: the whole conversation if a client without sessions, such as
- * one for Chat Completions, has sent the earlier answers too. Instructions and tool results of clients do not count.
+ * The messages in the input of a run that has no session. A client without sessions, such as one for Chat Completions,
+ * sends the earlier answers too; they count, but its instructions and tool results do not.
  */
 export function conversationOf(context: object): readonly SessionMessage[] {
   const question = questionOf(context)
